@@ -48,27 +48,33 @@ struct Format {
   int min_exponent() const { return 1 - bias(); }
   int max_exponent() const { return (1 << exponent_bits) - (finite_only ? 1 : 2) - bias(); }
   double largest() const {
-    const double top = finite_only ? 2.0 - std::ldexp(2.0, -mantissa_bits)
-                                   : 2.0 - std::ldexp(1.0, -mantissa_bits);
+    const double top =
+        finite_only ? 2.0 - std::ldexp(2.0, -mantissa_bits) : 2.0 - std::ldexp(1.0, -mantissa_bits);
     return std::ldexp(top, max_exponent());
   }
 };
 
 Format format_of(DType type) {
   switch (type) {
-    case DType::F16: return {5, 10, false};
-    case DType::Bf16: return {8, 7, false};
-    case DType::Cb16: return {6, 9, false};
-    case DType::F8e4m3fn: return {4, 3, true};
-    case DType::F8e5m2: return {5, 2, false};
-    default: throw InternalError("no small float format: " + std::string(name_of(type)));
+    case DType::F16:
+      return {5, 10, false};
+    case DType::Bf16:
+      return {8, 7, false};
+    case DType::Cb16:
+      return {6, 9, false};
+    case DType::F8e4m3fn:
+      return {4, 3, true};
+    case DType::F8e5m2:
+      return {5, 2, false};
+    default:
+      throw InternalError("no small float format: " + std::string(name_of(type)));
   }
 }
 
 double round_small(Format f, double x) {
   if (std::isnan(x) || x == 0) return x;
-  const double overflow = f.finite_only ? std::numeric_limits<double>::quiet_NaN()
-                                        : std::copysign(HUGE_VAL, x);
+  const double overflow =
+      f.finite_only ? std::numeric_limits<double>::quiet_NaN() : std::copysign(HUGE_VAL, x);
   if (std::isinf(x)) return overflow;
   const int exponent = std::max(std::ilogb(x), f.min_exponent());
   const double step = std::ldexp(1.0, exponent - f.mantissa_bits);
@@ -103,10 +109,13 @@ bool is_integer(DType type) { return is_signed_integer(type) || row(type).kind =
 
 double round_to(DType type, double x) {
   switch (row(type).kind) {
-    case Class::Boolean: return x != 0 ? 1 : 0;
+    case Class::Boolean:
+      return x != 0 ? 1 : 0;
     case Class::Signed:
-    case Class::Unsigned: return round_integer(row(type), x);
-    case Class::Float: break;
+    case Class::Unsigned:
+      return round_integer(row(type), x);
+    case Class::Float:
+      break;
   }
   if (type == DType::F64) return x;
   if (type == DType::F32) return static_cast<float>(x);
@@ -125,13 +134,14 @@ double decode_small_float(DType type, uint16_t bits) {
     return std::numeric_limits<double>::quiet_NaN();
   }
   if (exponent == 0) return sign * std::ldexp(mantissa, f.min_exponent() - f.mantissa_bits);
-  return sign * std::ldexp(mantissa + (1 << f.mantissa_bits), exponent - f.bias() - f.mantissa_bits);
+  return sign *
+         std::ldexp(mantissa + (1 << f.mantissa_bits), exponent - f.bias() - f.mantissa_bits);
 }
 
 uint16_t encode_small_float(DType type, double x) {
   const Format f = format_of(type);
-  const uint16_t sign = static_cast<uint16_t>((std::signbit(x) ? 1u : 0u)
-                                              << (f.exponent_bits + f.mantissa_bits));
+  const uint16_t sign =
+      static_cast<uint16_t>((std::signbit(x) ? 1u : 0u) << (f.exponent_bits + f.mantissa_bits));
   const double r = std::abs(round_small(f, x));
   const int top = (1 << f.exponent_bits) - 1;
   if (std::isnan(r)) {

@@ -46,9 +46,9 @@ class Problems {
 }  // namespace wafer
 
 /// WAFER_CHECK(condition) or WAFER_CHECK(condition, detail): throws InternalError if it is false.
-#define WAFER_CHECK(condition, ...)                                                          \
-  do {                                                                                       \
-    if (!(condition)) {                                                                      \
-      ::wafer::check_failed(__FILE__, __LINE__, #condition, ::std::string{__VA_ARGS__});     \
-    }                                                                                        \
+#define WAFER_CHECK(condition, ...)                                                      \
+  do {                                                                                   \
+    if (!(condition)) {                                                                  \
+      ::wafer::check_failed(__FILE__, __LINE__, #condition, ::std::string{__VA_ARGS__}); \
+    }                                                                                    \
   } while (false)

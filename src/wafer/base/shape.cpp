@@ -56,8 +56,8 @@ Dim operator*(const Dim& a, const Dim& b) {
 
 std::optional<Dim> divide_exact(const Dim& a, const Dim& b) {
   if (b.factor_ == 0 || a.factor_ % b.factor_ != 0) return std::nullopt;
-  if (a.factor_ != 0 && !std::includes(a.symbols_.begin(), a.symbols_.end(), b.symbols_.begin(),
-                                       b.symbols_.end())) {
+  if (a.factor_ != 0 &&
+      !std::includes(a.symbols_.begin(), a.symbols_.end(), b.symbols_.begin(), b.symbols_.end())) {
     return std::nullopt;
   }
   Dim quotient(a.factor_ / b.factor_);

@@ -16,8 +16,12 @@ struct Quantity {
   friend constexpr auto operator<=>(const Quantity&, const Quantity&) = default;
   constexpr Quantity& operator+=(Quantity o) { return value += o.value, *this; }
   constexpr Quantity& operator-=(Quantity o) { return value -= o.value, *this; }
-  friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity(a.value + b.value); }
-  friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.value - b.value); }
+  friend constexpr Quantity operator+(Quantity a, Quantity b) {
+    return Quantity(a.value + b.value);
+  }
+  friend constexpr Quantity operator-(Quantity a, Quantity b) {
+    return Quantity(a.value - b.value);
+  }
   friend constexpr Quantity operator*(Quantity a, double k) { return Quantity(a.value * k); }
   friend constexpr Quantity operator*(double k, Quantity a) { return Quantity(a.value * k); }
   friend constexpr Quantity operator/(Quantity a, double k) { return Quantity(a.value / k); }
