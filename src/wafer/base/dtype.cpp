@@ -1,5 +1,6 @@
 #include "wafer/base/dtype.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -43,10 +44,10 @@ const Row& row(DType type) { return Table[static_cast<size_t>(type)]; }
 struct Format {
   int exponent_bits;
   int mantissa_bits;
-  bool finite_only;
-  int bias() const { return (1 << (exponent_bits - 1)) - 1; }
-  int min_exponent() const { return 1 - bias(); }
-  int max_exponent() const { return (1 << exponent_bits) - (finite_only ? 1 : 2) - bias(); }
+  int bias;
+  bool finite_only = false;
+  int min_exponent() const { return 1 - bias; }
+  int max_exponent() const { return (1 << exponent_bits) - (finite_only ? 1 : 2) - bias; }
   double largest() const {
     const double top =
         finite_only ? 2.0 - std::ldexp(2.0, -mantissa_bits) : 2.0 - std::ldexp(1.0, -mantissa_bits);
@@ -57,15 +58,15 @@ struct Format {
 Format format_of(DType type) {
   switch (type) {
     case DType::F16:
-      return {5, 10, false};
+      return {5, 10, 15};
     case DType::Bf16:
-      return {8, 7, false};
+      return {8, 7, 127};
     case DType::Cb16:
-      return {6, 9, false};
+      return {6, 9, 42};
     case DType::F8e4m3fn:
-      return {4, 3, true};
+      return {4, 3, 7, true};
     case DType::F8e5m2:
-      return {5, 2, false};
+      return {5, 2, 15};
     default:
       throw InternalError("no small float format: " + std::string(name_of(type)));
   }
@@ -87,7 +88,9 @@ double round_integer(Row r, double x) {
   const int bits = 8 * r.bytes;
   const bool is_signed = r.kind == Class::Signed;
   const double low = is_signed ? -std::ldexp(1.0, bits - 1) : 0.0;
-  const double high = std::ldexp(1.0, is_signed ? bits - 1 : bits) - 1;
+  const double bound = std::ldexp(1.0, is_signed ? bits - 1 : bits);
+  // For 64 bits, bound - 1 is no double; the one below bound is the largest that still fits.
+  const double high = bits == 64 ? std::nextafter(bound, 0.0) : bound - 1;
   return std::min(std::max(std::trunc(x), low), high);
 }
 
@@ -134,8 +137,7 @@ double decode_small_float(DType type, uint16_t bits) {
     return std::numeric_limits<double>::quiet_NaN();
   }
   if (exponent == 0) return sign * std::ldexp(mantissa, f.min_exponent() - f.mantissa_bits);
-  return sign *
-         std::ldexp(mantissa + (1 << f.mantissa_bits), exponent - f.bias() - f.mantissa_bits);
+  return sign * std::ldexp(mantissa + (1 << f.mantissa_bits), exponent - f.bias - f.mantissa_bits);
 }
 
 uint16_t encode_small_float(DType type, double x) {
@@ -153,7 +155,7 @@ uint16_t encode_small_float(DType type, double x) {
   const int exponent = std::max(std::ilogb(r), f.min_exponent());
   const int scaled = static_cast<int>(std::ldexp(r, f.mantissa_bits - exponent));
   const bool normal = scaled >= 1 << f.mantissa_bits;
-  const int field = normal ? exponent + f.bias() : 0;
+  const int field = normal ? exponent + f.bias : 0;
   const int mantissa = normal ? scaled - (1 << f.mantissa_bits) : scaled;
   return static_cast<uint16_t>(sign | (field << f.mantissa_bits) | mantissa);
 }

@@ -10,7 +10,9 @@
 namespace wafer {
 
 /// Element types. Cb16 is the 16-bit float with 1 sign, 6 exponent and 9 mantissa bits that the
-/// vendor calls cbfloat16 (**Source:** Cerebras documentation, data formats).
+/// vendor calls cbfloat16. Its exponent bias is programmable; here it is 42, the one of the only
+/// published bit pattern, 6.0 = 0 101100 100000000 (**Source:** Cerebras SDK documentation, CSL
+/// types; that the top exponent holds infinity and NaN is assumed).
 enum class DType : uint8_t {
   F64,
   F32,
