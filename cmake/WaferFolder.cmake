@@ -24,6 +24,10 @@ function(wafer_folder name)
   target_link_libraries(${library} PUBLIC fmt::fmt PRIVATE ${ARG_LIBRARIES})
   wafer_use(${library} PUBLIC ${ARG_USES})
   wafer_warnings(${library})
+  if(NOT TARGET wafer_all)
+    add_library(wafer_all INTERFACE)  # all folders, for suites
+  endif()
+  target_link_libraries(wafer_all INTERFACE ${library})
 
   wafer_check_headers(${name} ${library})
   if(ARG_PROGRAM)
@@ -59,9 +63,10 @@ function(wafer_test name)
   target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${name}_test PRIVATE WAFER_TEST_DATA="${WAFER_TEST_DATA}"
                              WAFER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_compile_options(${name}_test PRIVATE -Wall -Wextra -Werror)
-  gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 120
-                       PROPERTIES LABELS ${name} TIMEOUT 600)
+  target_compile_options(${name}_test PRIVATE -Wall -Wextra ${WAFER_FALSE_ALARMS} -Werror)
+  # RapidCheck draws the same cases in every run.
+  gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 120
+                       PROPERTIES LABELS ${name} TIMEOUT 600 ENVIRONMENT RC_PARAMS=seed=1)
 endfunction()
 
 # A source for each header that includes nothing else: what the header needs, it includes itself.

@@ -37,8 +37,13 @@ endif()
 # Third-party headers are outside: CMake passes those of imported targets with -isystem.
 function(wafer_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-                         -Wno-sign-conversion -Werror)
+                         -Wno-sign-conversion ${WAFER_FALSE_ALARMS} -Werror)
 endfunction()
+
+set(WAFER_FALSE_ALARMS)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  set(WAFER_FALSE_ALARMS -Wno-restrict)  # "text" + std::string, GCC bug 105651
+endif()
 
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
