@@ -1,0 +1,291 @@
+#include "wafer/machine/decode.h"
+
+#include <fmt/format.h>
+
+#include <toml++/toml.h>
+#include <algorithm>
+#include <sstream>
+#include <vector>
+
+#include "wafer/base/error.h"
+#include "wafer/base/nearest.h"
+#include "wafer/machine/fields.h"
+
+namespace wafer::machine {
+namespace {
+
+constexpr size_t LongestText = 2000;
+constexpr size_t LongestList = 64;
+constexpr const char* NumberForm = R"({ value = ..., mark = "...", source = "..." })";
+
+std::string position(const std::string& file, const toml::source_region& at) {
+  return fmt::format("{}:{}:{}", file, at.begin.line, at.begin.column);
+}
+
+std::string type_name(const toml::node& node) {
+  std::ostringstream name;
+  name << node.type();
+  return name.str();
+}
+
+// Ends or garbles a line of a table or of a message.
+bool has_control_character(std::string_view text) {
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+// A key as a message shows it; TOML lets quoted ones hold anything.
+std::string shown(std::string_view key) {
+  std::string text(key.substr(0, 80));
+  std::replace_if(
+      text.begin(), text.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  return key.size() > 80 ? text + "..." : text;
+}
+
+// Reads one document into a machine and notes what is wrong with it.
+class Decoder {
+ public:
+  Decoder(const toml::table& root, const std::string& file) : root_(root), file_(file) {}
+
+  /// From now on, a number that is absent is inherited.
+  void inherit() { partial_ = true; }
+  void text(const std::string& key, std::string& to, bool required);
+  void flag(const std::string& key, bool& to);
+  template <typename T>
+  void number(const Field& field, Sourced<T>& to);
+  /// Notes every key that was not asked for by one of the above.
+  void refuse_unknown_keys();
+  void note(const toml::node& at, const std::string& key, const std::string& problem) {
+    problems_.add(fmt::format("{}: {}: {}", position(file_, at.source()), key, problem));
+  }
+  /// For what a reader of the whole file would say, without one line to point at.
+  void note(const std::string& problem) { problems_.add(fmt::format("{}: {}", file_, problem)); }
+  bool clean() const { return problems_.empty(); }
+  void finish() const {
+    problems_.throw_if_any(fmt::format("{}: this does not describe a machine:", file_));
+  }
+
+ private:
+  const toml::node* find(const std::string& key);
+  void note_missing(const std::string& key, const std::string& expected);
+  std::optional<std::string> read_text(const toml::node& node, const std::string& key);
+  template <typename T>
+  void read_value(const toml::node& node, const Field& field, T& to);
+  void read_mark(const toml::node& node, const std::string& key, Mark& to);
+  std::optional<double> read_number(const toml::node& node, const Field& field, bool whole);
+  void refuse_unknown_part(const toml::table& table, const std::string& key);
+
+  const toml::table& root_;
+  const std::string& file_;
+  bool partial_ = false;
+  std::vector<std::string> asked_;
+  Problems problems_;
+};
+
+const toml::node* Decoder::find(const std::string& key) {
+  asked_.push_back(key);
+  const size_t dot = key.find('.');
+  if (dot == std::string::npos) return root_.get(key);
+  const toml::node* section = root_.get(key.substr(0, dot));
+  if (section == nullptr || !section->is_table()) return nullptr;
+  return section->as_table()->get(key.substr(dot + 1));
+}
+
+void Decoder::note_missing(const std::string& key, const std::string& expected) {
+  note(
+      fmt::format("{} is missing: expected {}; add it, or inherit what this file leaves out with "
+                  "base = \"wse2\"",
+                  key, expected));
+}
+
+std::optional<std::string> Decoder::read_text(const toml::node& node, const std::string& key) {
+  const auto* text = node.as_string();
+  if (text == nullptr) {
+    note(node, key, fmt::format("expected text in quotes, found {}", type_name(node)));
+  } else if (text->get().find_first_not_of(' ') == std::string::npos) {
+    note(node, key, "expected text, found none");
+  } else if (text->get().size() > LongestText || has_control_character(text->get())) {
+    note(node, key,
+         fmt::format("expected one line of at most {} characters, found {}", LongestText,
+                     has_control_character(text->get()) ? "control characters" : "more"));
+  } else {
+    return text->get();
+  }
+  return std::nullopt;
+}
+
+void Decoder::text(const std::string& key, std::string& to, bool required) {
+  const toml::node* node = find(key);
+  if (node == nullptr) {
+    if (required) note_missing(key, "text in quotes");
+  } else if (auto read = read_text(*node, key)) {
+    to = *read;
+  }
+}
+
+void Decoder::flag(const std::string& key, bool& to) {
+  const toml::node* node = find(key);
+  if (node == nullptr) return;
+  if (const auto* read = node->as_boolean()) {
+    to = read->get();
+  } else {
+    note(*node, key, fmt::format("expected true or false, found {}", type_name(*node)));
+  }
+}
+
+std::optional<double> Decoder::read_number(const toml::node& node, const Field& field, bool whole) {
+  if (!node.is_number()) {
+    note(node, field.key, fmt::format("expected a number, found {}", type_name(node)));
+    return std::nullopt;
+  }
+  const double value = node.is_integer() ? static_cast<double>(node.as_integer()->get())
+                                         : node.as_floating_point()->get();
+  const std::string problem = refuse(field, value, whole);
+  if (problem.empty()) return value;
+  note(node, field.key, problem + "; write it in the unit of the key, or correct it");
+  return std::nullopt;
+}
+
+template <typename T>
+void Decoder::number(const Field& field, Sourced<T>& to) {
+  const std::string key = field.key;
+  const toml::node* node = find(key);
+  if (node == nullptr) {
+    if (!partial_) note_missing(key, fmt::format("{} ({})", NumberForm, field.meaning));
+    return;
+  }
+  const toml::table* table = node->as_table();
+  if (table == nullptr) {
+    note(*node, key,
+         fmt::format("expected {}, found {}; say how the value is known", NumberForm,
+                     type_name(*node)));
+    return;
+  }
+  for (const char* part : {"value", "mark", "source"}) {
+    if (table->get(part) == nullptr) {
+      note(*table, key, fmt::format("{} is missing: expected {}", part, NumberForm));
+    }
+  }
+  if (const toml::node* value = table->get("value")) read_value(*value, field, to.value);
+  if (const toml::node* mark = table->get("mark")) read_mark(*mark, key, to.mark);
+  if (const toml::node* source = table->get("source")) {
+    if (auto read = read_text(*source, key + ".source")) to.source = *read;
+  }
+  refuse_unknown_part(*table, key);
+}
+
+template <typename T>
+void Decoder::read_value(const toml::node& node, const Field& field, T& to) {
+  if constexpr (List<T>) {
+    const toml::array* list = node.as_array();
+    if (list == nullptr || list->empty() || list->size() > LongestList) {
+      note(node, field.key,
+           fmt::format("expected a list of 1 to {} whole numbers, found {}", LongestList,
+                       list == nullptr ? type_name(node) : fmt::format("{}", list->size())));
+      return;
+    }
+    to.clear();
+    for (const toml::node& entry : *list) {
+      if (auto read = read_number(entry, field, true)) to.push_back(static_cast<int64_t>(*read));
+    }
+  } else {
+    if (auto read = read_number(node, field, Whole<T>)) set(to, *read);
+  }
+}
+
+void Decoder::read_mark(const toml::node& node, const std::string& key, Mark& to) {
+  const auto read = read_text(node, key + ".mark");
+  if (!read) return;
+  if (const auto mark = mark_named(*read)) {
+    to = *mark;
+    return;
+  }
+  note(node, key + ".mark",
+       fmt::format("expected documented, measured, fitted, assumed or derived, found \"{}\"",
+                   shown(*read)));
+}
+
+void Decoder::refuse_unknown_part(const toml::table& table, const std::string& key) {
+  for (const auto& [part, node] : table) {
+    if (part == "value" || part == "mark" || part == "source") continue;
+    note(node, key,
+         fmt::format("unknown part \"{}\": expected value, mark and source", shown(part)));
+  }
+}
+
+void Decoder::refuse_unknown_keys() {
+  const auto section_of = [](const std::string& key) { return key.substr(0, key.find('.')); };
+  std::vector<std::string> sections;
+  for (const std::string& key : asked_) {
+    if (key != section_of(key)) sections.push_back(section_of(key));
+  }
+  const auto known = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  const auto refuse_unknown = [&](const toml::node& node, const std::string& key) {
+    if (known(asked_, key)) return;
+    const std::string meant = nearest(key, asked_);
+    note(node, shown(key),
+         meant.empty() ? "unknown key; docs/machines.md lists those that there are"
+                       : fmt::format("unknown key; did you mean {}?", meant));
+  };
+  for (const auto& [name, node] : root_) {
+    const std::string top(name.str());
+    if (!known(sections, top)) {
+      refuse_unknown(node, top);
+    } else if (const toml::table* section = node.as_table()) {
+      for (const auto& [key, inner] : *section) {
+        refuse_unknown(inner, top + "." + std::string(key.str()));
+      }
+    } else {
+      note(node, top, fmt::format("expected a table [{}], found {}", top, type_name(node)));
+    }
+  }
+}
+
+Wafer decode_wafer(Decoder& decoder, std::string name, const Wafer* base) {
+  Wafer wafer = base == nullptr ? Wafer{} : *base;
+  wafer.name = std::move(name);
+  wafer.calibrated = false;  // measurements of the base are not of this machine
+  decoder.text("description", wafer.description, true);
+  decoder.text("generation", wafer.generation, base == nullptr);
+  decoder.text("process", wafer.process, base == nullptr);
+  decoder.flag("calibrated", wafer.calibrated);
+  visit_numbers(wafer, [&](const Field& field, auto& number) { decoder.number(field, number); });
+  decoder.refuse_unknown_keys();
+  if (decoder.clean()) {
+    for (const std::string& problem : contradictions(wafer)) decoder.note(problem);
+  }
+  decoder.finish();
+  return wafer;
+}
+
+toml::table parse_toml(std::string_view text, const std::string& file) {
+  try {
+    return toml::parse(text, file);
+  } catch (const toml::parse_error& error) {
+    throw InputError(fmt::format("{}: this is not TOML: {}", position(file, error.source()),
+                                 shown(error.description())));
+  }
+}
+
+}  // namespace
+
+Machine decode(const Source& source, const std::function<Machine(const std::string&)>& load_base) {
+  const toml::table root = parse_toml(source.text, source.file);
+  Decoder decoder(root, source.file);
+  std::string kind, base_name;
+  decoder.text("base", base_name, false);
+  decoder.text("kind", kind, base_name.empty());
+  if (!kind.empty() && kind != "wafer") {
+    decoder.note(fmt::format("kind: expected \"wafer\", found \"{}\"", shown(kind)));
+    decoder.finish();
+  }
+  if (base_name.empty()) return decode_wafer(decoder, source.name, nullptr);
+  decoder.inherit();
+  const Machine base = load_base(base_name);
+  return decode_wafer(decoder, source.name, &std::get<Wafer>(base));
+}
+
+}  // namespace wafer::machine

@@ -1,0 +1,31 @@
+#include "wafer/machine/fields.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace wafer::machine {
+
+std::string refuse(const Field& field, double value, bool whole) {
+  const bool within = value >= field.least && value <= field.most;  // false for NaN
+  if (within && (!whole || value == std::floor(value))) return {};
+  return fmt::format("expected {} from {} to {}{}{}, found {}",
+                     whole ? "a whole number" : "a number", field.least, field.most,
+                     *field.unit == '\0' ? "" : " ", field.unit, value);
+}
+
+std::vector<std::string> contradictions(const Wafer& wafer) {
+  std::vector<std::string> all;
+  const auto check = [&](const char* side, int64_t usable, int64_t fabric) {
+    if (usable <= fabric) return;
+    all.push_back(
+        fmt::format("usable.{0} = {1} is more than fabric.{0} = {2}: the usable rectangle "
+                    "lies in the fabric",
+                    side, usable, fabric));
+  };
+  check("width", wafer.usable.width.value, wafer.fabric.width.value);
+  check("height", wafer.usable.height.value, wafer.fabric.height.value);
+  return all;
+}
+
+}  // namespace wafer::machine

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <concepts>
+#include <string>
+
+#include "wafer/machine/machine.h"
+
+namespace wafer::machine {
+
+/// What the format says of a number: its key in TOML, its unit, the least and the most that are
+/// believed (outside, a unit was mistaken), and its meaning in a few words.
+struct Field {
+  const char* key;
+  const char* unit;
+  double least, most;
+  const char* meaning;
+};
+
+/// Why `value` cannot stand for the field ("expected a whole number from 1 to 1024 cycles"); empty
+/// when it can.
+std::string refuse(const Field& field, double value, bool whole);
+
+/// What is wrong with numbers that are right one by one; empty when nothing is.
+std::vector<std::string> contradictions(const Wafer& wafer);
+
+/// How a plain double becomes the value of a field, and back.
+inline void set(double& to, double value) { to = value; }
+inline void set(int64_t& to, double value) { to = static_cast<int64_t>(value); }
+template <typename Tag>
+void set(Quantity<Tag>& to, double value) {
+  to.value = value;
+}
+inline double plain(double value) { return value; }
+inline double plain(int64_t value) { return static_cast<double>(value); }
+template <typename Tag>
+double plain(Quantity<Tag> value) {
+  return value.value;
+}
+
+template <typename T>
+concept List = std::same_as<T, std::vector<int64_t>>;
+/// Counts are whole; so are the entries of lists.
+template <typename T>
+concept Whole = std::same_as<T, int64_t> || List<T>;
+
+// The list below is the format: loader, printer, overrides and documentation read nothing else. `W`
+// is Wafer or const Wafer throughout; each function calls `visit(Field, Sourced<T>&)`.
+
+template <typename W, typename Visit>
+void visit_wafer(W& w, Visit&& visit) {
+  visit(Field{"clock_hz", "Hz", 1e6, 1e11, "cycles a second"}, w.clock);
+  visit(Field{"advertised_pes", "", 1, 1e8, "cores as the vendor counts them"}, w.advertised_pes);
+  visit(Field{"fabric.width", "PE", 1, 1e5, "columns that programs can name"}, w.fabric.width);
+  visit(Field{"fabric.height", "PE", 1, 1e5, "rows that programs can name"}, w.fabric.height);
+  visit(Field{"usable.width", "PE", 1, 1e5, "columns left to a program's own code"},
+        w.usable.width);
+  visit(Field{"usable.height", "PE", 1, 1e5, "rows left to a program's own code"}, w.usable.height);
+  visit(Field{"router.colors", "", 1, 1024, "colors that can be routed"}, w.router.colors);
+  visit(Field{"router.link_bits", "bit/cycle", 1, 4096, "of a link, each direction"},
+        w.router.link_bits);
+  visit(Field{"router.hop_cycles", "cycle", 1, 1000, "router to router"}, w.router.hop);
+  visit(Field{"router.ramp_cycles", "cycle", 0, 1000, "router to core, or back"}, w.router.ramp);
+  visit(Field{"router.buffer_words", "word", 1, 1e4, "held for each port and color"},
+        w.router.buffer_words);
+  visit(Field{"io.in_bytes_per_second", "B/s", 1e6, 1e16, "into the wafer"}, w.io.in);
+  visit(Field{"io.out_bytes_per_second", "B/s", 1e6, 1e16, "out of the wafer"}, w.io.out);
+  visit(Field{"io.channels", "", 1, 1e5, "between edges and fabric"}, w.io.channels);
+  visit(Field{"power.peak_watts", "W", 1, 1e7, "of the whole system"}, w.power.peak);
+  visit(Field{"power.idle_share", "", 0, 1, "of the peak, without work"}, w.power.idle_share);
+}
+
+template <typename W, typename Visit>
+void visit_pe(W& w, Visit&& visit) {
+  visit(Field{"sram.bytes", "B", 1024, 1e9, "memory of a PE"}, w.sram.bytes);
+  visit(Field{"sram.banks", "", 1, 1024, "banks of a PE's memory"}, w.sram.banks);
+  visit(Field{"sram.bank_bits", "bit/cycle", 8, 4096, "served by a bank"}, w.sram.bank_bits);
+  visit(Field{"sram.read_bytes_per_cycle", "B/cycle", 1, 4096, "all read ports of a PE"},
+        w.sram.read_bytes_per_cycle);
+  visit(Field{"sram.write_bytes_per_cycle", "B/cycle", 1, 4096, "all write ports of a PE"},
+        w.sram.write_bytes_per_cycle);
+  visit(Field{"lanes.f16", "1/cycle", 0.01, 4096, "16-bit add, multiply, move"}, w.lanes.f16);
+  visit(Field{"lanes.f16_multiply_add", "1/cycle", 0.01, 4096, "16-bit multiply-add"},
+        w.lanes.f16_multiply_add);
+  visit(Field{"lanes.mixed_multiply_add", "1/cycle", 0.01, 4096, "16-bit factors, f32 sum"},
+        w.lanes.mixed_multiply_add);
+  visit(Field{"lanes.f32", "1/cycle", 0.01, 4096, "f32 add, move"}, w.lanes.f32);
+  visit(Field{"lanes.f32_multiply_add", "1/cycle", 0.01, 4096, "f32 multiply-add"},
+        w.lanes.f32_multiply_add);
+  visit(Field{"core.microthreads", "", 1, 1024, "vector operations in flight"},
+        w.core.microthreads);
+  visit(Field{"core.task_switch_cycles", "cycle", 1, 1e5, "one task's body to the next"},
+        w.core.task_switch);
+  visit(Field{"core.vector_issue_cycles", "cycle", 0, 1e4, "at the start of a vector operation"},
+        w.core.vector_issue);
+  visit(Field{"core.input_queue_words", "word", 1, 1e4, "of each input queue"},
+        w.core.input_queue_words);
+  visit(Field{"core.output_queue_words", "word", 1, 1e4, "of each output queue"},
+        w.core.output_queue_words);
+}
+
+template <typename W, typename Visit>
+void visit_outside(W& w, Visit&& visit) {
+  auto& store = w.store;
+  visit(Field{"store.nodes", "", 1, 1e6, "of the weight store"}, store.nodes);
+  visit(Field{"store.node_bytes", "B", 1e6, 1e18, "memory of a node"}, store.node_bytes);
+  visit(Field{"store.node_bytes_per_second", "B/s", 1e6, 1e15, "network of a node, each way"},
+        store.node_bandwidth);
+  visit(Field{"store.node_memory_bytes_per_second", "B/s", 1e6, 1e16, "the optimizer works at"},
+        store.node_memory_bandwidth);
+  auto& servers = w.activation_store;
+  visit(Field{"activation_store.nodes", "", 1, 1e6, "servers of each system"}, servers.nodes);
+  visit(Field{"activation_store.node_bytes", "B", 1e6, 1e18, "memory of a node"},
+        servers.node_bytes);
+  visit(Field{"activation_store.node_bytes_per_second", "B/s", 1e6, 1e15, "of a node, each way"},
+        servers.node_bandwidth);
+  visit(Field{"reduce_tree.fan_out", "", 2, 1024, "children of a node"}, w.reduce_tree.fan_out);
+  visit(Field{"reduce_tree.child_bytes_per_second", "B/s", 1e6, 1e16, "to a child, each way"},
+        w.reduce_tree.child_bandwidth);
+  visit(Field{"reduce_tree.level_seconds", "s", 0, 1, "latency of a level"},
+        w.reduce_tree.level_latency);
+  visit(Field{"fitted.layer_seconds", "s", 0, 10, "fixed cost of a layer and micro-batch"},
+        w.fitted.layer_time);
+}
+
+/// Visits every number of a wafer, always in the same order.
+template <typename W, typename Visit>
+void visit_numbers(W& w, Visit&& visit) {
+  visit_wafer(w, visit);
+  visit_pe(w, visit);
+  visit_outside(w, visit);
+}
+
+}  // namespace wafer::machine
