@@ -66,6 +66,18 @@ std::optional<Dim> divide_exact(const Dim& a, const Dim& b) {
   return quotient;
 }
 
+std::optional<Dim> add_exact(const Dim& a, const Dim& b) {
+  if (a.factor_ == 0) return b;
+  if (b.factor_ == 0) return a;
+  if (a.symbols_ != b.symbols_) return std::nullopt;
+  Dim sum = a;
+  if (__builtin_add_overflow(a.factor_, b.factor_, &sum.factor_) || sum.factor_ > LargestDim) {
+    throw InputError(fmt::format("dimension too large: {} + {} passes 2^62", a.text(), b.text()));
+  }
+  if (sum.factor_ == 0) sum.symbols_.clear();
+  return sum;
+}
+
 Dim Dim::bound(const DimBindings& bindings) const {
   if (is_static()) return *this;
   Dim result(factor_);
@@ -116,6 +128,26 @@ TensorType TensorType::bound(const DimBindings& bindings) const {
   result.shape.reserve(shape.size());
   for (const Dim& d : shape) result.shape.push_back(d.bound(bindings));
   return result;
+}
+
+std::optional<TensorType> TensorType::parse(std::string_view text) {
+  constexpr size_t MostDims = 64;
+  const size_t open = text.find('[');
+  if (open == std::string_view::npos || text.back() != ']') return std::nullopt;
+  const auto dtype = dtype_named(text.substr(0, open));
+  if (!dtype) return std::nullopt;
+  TensorType type{*dtype, {}};
+  std::string_view dims = text.substr(open + 1, text.size() - open - 2);
+  while (!dims.empty()) {
+    const size_t comma = dims.find(',');
+    const auto dim = Dim::parse(dims.substr(0, comma));
+    if (!dim || dim->factor() < 0 || type.shape.size() == MostDims) return std::nullopt;
+    type.shape.push_back(*dim);
+    if (comma == std::string_view::npos) return type;
+    dims.remove_prefix(comma + 1);
+    if (dims.empty()) return std::nullopt;  // a comma with nothing after it
+  }
+  return type;
 }
 
 std::string TensorType::text() const {

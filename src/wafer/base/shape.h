@@ -18,7 +18,7 @@ using DimBindings = std::map<std::string, int64_t>;
 
 /// One dimension: a count times a product of named symbols, such as 128, batch, or 128*batch*seq.
 /// Such products are closed under what shapes need most: multiplying, exact division, equality.
-/// Sums of symbols are not dimensions; bind the symbols first.
+/// Sums of unlike symbols are not dimensions; bind the symbols first.
 class Dim {
  public:
   Dim(int64_t value = 0) : factor_(value) {}  // NOLINT: a number is a dimension
@@ -37,6 +37,9 @@ class Dim {
   friend Dim operator*(const Dim& a, const Dim& b);
   /// a / b when it is exact for every binding, else nothing.
   friend std::optional<Dim> divide_exact(const Dim& a, const Dim& b);
+  /// a + b when it is a dimension: like symbols (batch + 2*batch = 3*batch), or one of them 0.
+  /// Throws InputError when the sum passes 2^62.
+  friend std::optional<Dim> add_exact(const Dim& a, const Dim& b);
   friend bool operator==(const Dim&, const Dim&) = default;
 
   /// With every symbol that `bindings` names replaced.
@@ -52,6 +55,7 @@ class Dim {
 };
 
 std::optional<Dim> divide_exact(const Dim& a, const Dim& b);
+std::optional<Dim> add_exact(const Dim& a, const Dim& b);
 
 using Shape = std::vector<Dim>;
 
@@ -71,6 +75,8 @@ struct TensorType {
   TensorType bound(const DimBindings& bindings) const;
   /// "f16[64,128]", "f32[]", "f32[batch,128]".
   std::string text() const;
+  /// Parses text(); nothing when it is not a type, a dimension is negative or there are over 64.
+  static std::optional<TensorType> parse(std::string_view text);
   friend bool operator==(const TensorType&, const TensorType&) = default;
 };
 

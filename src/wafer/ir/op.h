@@ -47,12 +47,11 @@ enum class OpKind : uint8_t {
   Sort,              ///< n operands {dim, descending}: all ordered by the first, stable
   // Products.
   DotGeneral,   ///< {contract = [..]x[..], batch = [..]x[..], accumulate}
-  Convolution,  ///< {strides, padding_low, padding_high, lhs_dilation, rhs_dilation, layouts,
-                ///< groups}
+  Convolution,  ///< input, kernel; all attributes have defaults: read them by ir/convolution.h
   // Indexing.
   Gather,   ///< operand, indices {offset_dims, collapsed_dims, start_index_map, index_vector_dim,
             ///< ..}
-  Scatter,  ///< operand, indices, updates {.., fn}
+  Scatter,  ///< operand, indices, updates {.., fn}; without fn the update replaces
   // Composites. *Grad: the gradients of the inputs, given the inputs (or results) and the
   // cotangent.
   LayerNorm,      ///< x, scale, bias {epsilon}: over the last dimension -> y
@@ -67,14 +66,15 @@ enum class OpKind : uint8_t {
   GeluGrad,       ///< x, dy {approximate} -> dx
   Attention,      ///< q, k, v [, bias] {scale, causal} -> y; see below
   AttentionGrad,  ///< q, k, v, [bias,] dy {scale, causal} -> dq, dk, dv
-  CrossEntropy,   ///< logits [.., V], labels [..] {ignore_index} -> loss [..] (0 where ignored)
+  CrossEntropy,   ///< logits [.., V], labels [..] {ignore_index} -> loss [..] (0 where ignored),
+                  ///< f32 (f64 for f64 logits)
   CrossEntropyGrad,  ///< logits, labels, dloss [..] {ignore_index} -> dlogits
   // Sub-graphs.
   Call,         ///< {body}: operands are the inputs of the function, results its outputs
   While,        ///< {condition, body}: carried values in, carried values out
-  Conditional,  ///< i32 or bool index, operands {branches}
+  Conditional,  ///< bool {branches = [@true, @false]} or i32 index (outside: the last), operands
   // Between devices, named groups of them; plannable, computed only by a single replica.
-  AllReduce,          ///< {fn, group}
+  AllReduce,          ///< {fn, group [, group_size]}
   AllGather,          ///< {dim, group, group_size}
   ReduceScatter,      ///< {dim, fn, group, group_size}
   AllToAll,           ///< {split_dim, concat_dim, group, group_size}
