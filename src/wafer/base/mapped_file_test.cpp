@@ -34,7 +34,7 @@ TEST(MappedFile, moves_its_bytes) {
 TEST(MappedFile, refuses_a_folder_and_an_absent_file_by_name) {
   EXPECT_THROW(MappedFile("/"), InputError);
   try {
-    MappedFile("/nowhere/model.onnx");
+    const MappedFile absent("/nowhere/model.onnx");
     FAIL();
   } catch (const InputError& e) {
     EXPECT_NE(std::string(e.what()).find("/nowhere/model.onnx"), std::string::npos);
