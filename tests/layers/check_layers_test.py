@@ -96,6 +96,10 @@ class CheckLayers(unittest.TestCase):
             {"src/wafer/extra/CMakeLists.txt": "wafer_folder(extra)"}, "no row for extra"
         )
 
+    def test_wants_a_folder_that_exists_not_to_come_later(self):
+        later = HOUSE.replace("| graphs |", "| *comes later*: graphs |")
+        self.assert_finds({"docs/house.md": later}, "says that ir comes later")
+
     def test_refuses_a_table_with_a_cycle(self):
         cycle = HOUSE.replace("graphs | |", "graphs | diff |")
         self.assert_finds({"docs/house.md": cycle}, "a cycle in the table: diff -> ir -> diff")
