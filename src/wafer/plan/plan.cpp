@@ -1,0 +1,61 @@
+#include "wafer/plan/plan.h"
+
+#include <array>
+
+#include "wafer/base/error.h"
+
+namespace wafer::plan {
+namespace {
+
+template <typename Enum, size_t N>
+std::string_view pick(const std::array<std::string_view, N>& names, Enum value) {
+  const auto i = static_cast<size_t>(value);
+  WAFER_CHECK(i < N);
+  return names[i];
+}
+
+}  // namespace
+
+Work& Work::operator+=(const Work& o) {
+  weight_product += o.weight_product;
+  local_product += o.local_product;
+  elementwise += o.elementwise;
+  read += o.read;
+  written += o.written;
+  return *this;
+}
+
+Work operator*(const Work& w, double times) {
+  return {w.weight_product * times, w.local_product * times, w.elementwise * times,
+          w.read * times, w.written * times};
+}
+
+std::string_view name_of(Target target) {
+  return pick(std::array<std::string_view, 1>{"wafer_streamed"}, target);
+}
+
+std::string_view name_of(Place place) {
+  return pick(std::array<std::string_view, 3>{"wafer", "store", "activation_store"}, place);
+}
+
+std::string_view name_of(BufferKind kind) {
+  return pick(std::array<std::string_view, 6>{"parameter", "gradient", "optimizer_state", "data",
+                                              "activation", "workspace"},
+              kind);
+}
+
+std::string_view name_of(Move::Kind kind) {
+  return pick(std::array<std::string_view, 5>{"weight_in", "gradient_out", "data_in",
+                                              "activation_out", "activation_in"},
+              kind);
+}
+
+std::string_view name_of(Recompute recompute) {
+  return pick(std::array<std::string_view, 3>{"none", "selective", "full"}, recompute);
+}
+
+std::string_view name_of(Repeat::Over over) {
+  return pick(std::array<std::string_view, 2>{"micro_batches", "layers"}, over);
+}
+
+}  // namespace wafer::plan

@@ -1,0 +1,161 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "wafer/base/id.h"
+#include "wafer/base/units.h"
+#include "wafer/ir/graph.h"
+
+namespace wafer::plan {
+
+using BufferId = Id<struct BufferTag>;
+using KernelId = Id<struct KernelTag>;
+
+/// What a plan is made for.
+enum class Target : uint8_t { WaferStreamed };
+
+/// Where a buffer lives or a launch runs.
+enum class Place : uint8_t {
+  Wafer,            ///< SRAM of the PEs
+  Store,            ///< the weight store outside: parameters, optimizer state, updates
+  ActivationStore,  ///< the servers that feed the wafer: samples in, activations that spill
+};
+
+enum class BufferKind : uint8_t {
+  Parameter,
+  Gradient,
+  OptimizerState,
+  Data,        ///< samples and labels
+  Activation,  ///< kept from forward to backward
+  Workspace,   ///< live inside one layer only
+};
+
+/// Which network arithmetic a kernel does; each class has its own rate on a wafer.
+struct Work {
+  Flops weight_product;  ///< products with a weight or that make a weight's gradient
+  Flops local_product;   ///< products of two activations (attention)
+  Flops elementwise;     ///< all other arithmetic
+  Bytes read;            ///< operands, each once
+  Bytes written;         ///< results, each once
+
+  Flops total() const { return weight_product + local_product + elementwise; }
+  Work& operator+=(const Work& o);
+  friend Work operator*(const Work& w, double times);
+};
+
+/// A piece of a function that runs as one: one heavy op and the light ones that follow it.
+struct Kernel {
+  std::string name;            ///< "attention/query"
+  std::string implementation;  ///< "weight_stream_gemm", "attention", "elementwise", ...
+  ir::Phase phase = ir::Phase::Forward;
+  ir::FunctionId function;     ///< of Plan::graph
+  uint32_t first_op = 0;       ///< its ops there: [first_op, first_op + op_count)
+  uint32_t op_count = 0;
+  Work work;                   ///< of one launch, at the plan's micro-batch
+};
+
+struct Buffer {
+  std::string name;
+  TensorType type;     ///< of one instance; static
+  BufferKind kind = BufferKind::Activation;
+  Place home = Place::Wafer;
+  std::string layer;   ///< label of the layer or section that makes it
+  bool frozen = false;    ///< a parameter that no update changes
+  double instances = 1;  ///< how many there are at once: one a layer of the Repeat around it
+  Bytes bytes() const { return type.bytes() * instances; }
+};
+
+/// A kernel runs on the wafer, or an update at the store.
+struct Launch {
+  KernelId kernel;
+  Place where = Place::Wafer;
+  bool recompute = false;  ///< a forward kernel run again in the backward pass
+};
+/// One buffer crosses the wafer's edge.
+struct Move {
+  enum class Kind : uint8_t { WeightIn, GradientOut, DataIn, ActivationOut, ActivationIn };
+  Kind kind = Kind::WeightIn;
+  BufferId buffer;
+  double density = 1;  ///< fraction of elements sent; below 1 each carries its index
+  Bytes bytes;         ///< on the wire, of one instance
+};
+/// The store applies the optimizer to the parameters of one layer.
+struct Update {
+  KernelId kernel;
+  std::vector<BufferId> parameters;
+};
+/// Nothing after it starts before all before it has ended (a global norm, the loss).
+struct Barrier {
+  std::string reason;
+};
+/// One layer, or a section between layers (embedding, head): it occupies the whole wafer while its
+/// steps run; its moves may overlap its launches.
+struct Layer;
+/// A loop whose body is planned once.
+struct Repeat;
+
+using Node = std::variant<Launch, Move, Update, Barrier, Layer, Repeat>;
+
+struct Layer {
+  std::string name;  ///< "layer", "embedding", "head"
+  ir::Phase phase = ir::Phase::Forward;
+  std::vector<Node> body;
+};
+
+struct Repeat {
+  enum class Over : uint8_t { MicroBatches, Layers };
+  Over over = Over::Layers;
+  double times = 1;
+  std::vector<Node> body;
+};
+
+/// What a user may pin; empty or 0 where the compiler chose.
+enum class Recompute : uint8_t { None, Selective, Full };
+
+/// What compile makes and all else consumes.
+struct Plan {
+  std::string model;
+  std::string machine;
+  Target target = Target::WaferStreamed;
+  bool training = true;
+  int64_t systems = 1;
+  int64_t batch = 1;         ///< samples of one step over all systems
+  int64_t micro_batch = 1;   ///< samples that one system works on at a time
+  double micro_batches = 1;  ///< that one system runs in a step: batch / systems / micro_batch
+  int64_t tokens_per_sample = 1;
+  DType precision = DType::F16;
+  Recompute recompute = Recompute::None;
+  double density = 1;  ///< of the weights that stream
+  std::string micro_batch_reason;  ///< the rule that chose it, in words
+  std::string activation_reason;   ///< where activations live, and why
+  double parameters = 0;           ///< of the model, in numbers
+  Flops model_flops_per_sample;    ///< products only, no recompute: 6N + attention
+  ir::Graph graph;                 ///< bound to the micro-batch
+  std::vector<Buffer> buffers;
+  std::vector<Kernel> kernels;
+  std::vector<Node> body;
+
+  const Kernel& kernel(KernelId id) const { return kernels[id.index]; }
+  const Buffer& buffer(BufferId id) const { return buffers[id.index]; }
+};
+
+std::string_view name_of(Target target);
+std::string_view name_of(Place place);
+std::string_view name_of(BufferKind kind);
+std::string_view name_of(Move::Kind kind);
+std::string_view name_of(Recompute recompute);
+std::string_view name_of(Repeat::Over over);
+
+/// The problems, one a line; none when the plan holds: ids in range, positive counts, weights in before the launch that reads them, a gradient out and one
+/// update for each parameter of a training plan, moves of the buffer's size, activations in only
+/// after they went out.
+std::vector<std::string> problems_of(const Plan& plan);
+
+/// The tree, one node a line, with buffers and kernels; deterministic.
+std::string print_text(const Plan& plan);
+std::string print_json(const Plan& plan);
+
+}  // namespace wafer::plan

@@ -1,0 +1,171 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "wafer/plan/plan.h"
+
+namespace wafer::plan {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string describe(const Plan& plan, const Move& n) {
+  const Buffer& b = plan.buffer(n.buffer);
+  const std::string sparse = n.density < 1 ? fmt::format(" density {}", n.density) : "";
+  return fmt::format("{} {} : {} {} bytes{}", name_of(n.kind), b.name, b.type.text(), n.bytes.value,
+                     sparse);
+}
+
+std::string describe(const Plan& plan, const Launch& n) {
+  const Kernel& k = plan.kernel(n.kernel);
+  return fmt::format("launch {} at {}{} [{}] product {} local {} elementwise {}", k.name,
+                     name_of(n.where), n.recompute ? " again" : "", k.implementation,
+                     k.work.weight_product.value, k.work.local_product.value,
+                     k.work.elementwise.value);
+}
+
+std::string describe(const Plan& plan, const Update& n) {
+  std::string names;
+  for (BufferId id : n.parameters) names += (names.empty() ? "" : ", ") + plan.buffer(id).name;
+  return fmt::format("update {} : {}", plan.kernel(n.kernel).name, names);
+}
+
+std::string describe(const Plan&, const Barrier& n) { return "barrier: " + n.reason; }
+
+class TextPrinter {
+ public:
+  explicit TextPrinter(const Plan& plan) : plan_(plan) {}
+
+  std::string run() {
+    line("plan {} on {} target {} {}", plan_.model, plan_.machine, name_of(plan_.target),
+         plan_.training ? "training" : "inference");
+    line("  systems {} batch {} micro_batch {} micro_batches {} precision {} recompute {} density {}",
+         plan_.systems, plan_.batch, plan_.micro_batch, plan_.micro_batches,
+         wafer::name_of(plan_.precision), name_of(plan_.recompute), plan_.density);
+    line("  micro-batch: {}", plan_.micro_batch_reason);
+    line("  activations: {}", plan_.activation_reason);
+    line("buffers");
+    for (const Buffer& b : plan_.buffers) {
+      line("  {} : {} x{} {} at {}", b.name, b.type.text(), b.instances, name_of(b.kind),
+           name_of(b.home));
+    }
+    line("body");
+    nodes(plan_.body, 1);
+    return std::move(text_);
+  }
+
+ private:
+  template <typename... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    text_ += fmt::format(format, std::forward<Args>(args)...) + "\n";
+  }
+
+  void nodes(const std::vector<Node>& body, size_t depth) {
+    for (const Node& node : body) {
+      std::visit([&](const auto& n) { print(n, depth); }, node);
+    }
+  }
+
+  template <typename Leaf>
+  void print(const Leaf& n, size_t depth) {
+    line("{:{}}{}", "", 2 * depth, describe(plan_, n));
+  }
+  void print(const Layer& n, size_t depth) {
+    line("{:{}}layer {} {}", "", 2 * depth, n.name, ir::name_of(n.phase));
+    nodes(n.body, depth + 1);
+  }
+  void print(const Repeat& n, size_t depth) {
+    line("{:{}}repeat {} over {}", "", 2 * depth, n.times, name_of(n.over));
+    nodes(n.body, depth + 1);
+  }
+
+  const Plan& plan_;
+  std::string text_;
+};
+
+Json nodes_json(const Plan& plan, const std::vector<Node>& body);
+
+Json to_json(const Plan& plan, const Launch& n) {
+  const Kernel& k = plan.kernel(n.kernel);
+  return {{"node", "launch"},
+          {"kernel", k.name},
+          {"implementation", k.implementation},
+          {"where", name_of(n.where)},
+          {"recompute", n.recompute},
+          {"weight_product_flops", k.work.weight_product.value},
+          {"local_product_flops", k.work.local_product.value},
+          {"elementwise_flops", k.work.elementwise.value}};
+}
+
+Json to_json(const Plan& plan, const Move& n) {
+  return {{"node", name_of(n.kind)},
+          {"buffer", plan.buffer(n.buffer).name},
+          {"density", n.density},
+          {"bytes", n.bytes.value}};
+}
+
+Json to_json(const Plan& plan, const Update& n) {
+  Json names = Json::array();
+  for (BufferId id : n.parameters) names.push_back(plan.buffer(id).name);
+  return {{"node", "update"}, {"kernel", plan.kernel(n.kernel).name}, {"parameters", names}};
+}
+
+Json to_json(const Plan&, const Barrier& n) { return {{"node", "barrier"}, {"reason", n.reason}}; }
+
+Json to_json(const Plan& plan, const Layer& n) {
+  return {{"node", "layer"},
+          {"name", n.name},
+          {"phase", ir::name_of(n.phase)},
+          {"body", nodes_json(plan, n.body)}};
+}
+
+Json to_json(const Plan& plan, const Repeat& n) {
+  return {{"node", "repeat"},
+          {"over", name_of(n.over)},
+          {"times", n.times},
+          {"body", nodes_json(plan, n.body)}};
+}
+
+Json nodes_json(const Plan& plan, const std::vector<Node>& body) {
+  Json result = Json::array();
+  for (const Node& node : body) {
+    result.push_back(std::visit([&](const auto& n) { return to_json(plan, n); }, node));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string print_text(const Plan& plan) { return TextPrinter(plan).run(); }
+
+std::string print_json(const Plan& plan) {
+  Json buffers = Json::array();
+  for (const Buffer& b : plan.buffers) {
+    buffers.push_back({{"name", b.name},
+                       {"type", b.type.text()},
+                       {"kind", name_of(b.kind)},
+                       {"home", name_of(b.home)},
+                       {"layer", b.layer},
+                       {"instances", b.instances},
+                       {"bytes", b.bytes().value}});
+  }
+  const Json json = {{"model", plan.model},
+                     {"machine", plan.machine},
+                     {"target", name_of(plan.target)},
+                     {"training", plan.training},
+                     {"systems", plan.systems},
+                     {"batch", plan.batch},
+                     {"micro_batch", plan.micro_batch},
+                     {"micro_batches", plan.micro_batches},
+                     {"precision", wafer::name_of(plan.precision)},
+                     {"recompute", name_of(plan.recompute)},
+                     {"density", plan.density},
+                     {"micro_batch_reason", plan.micro_batch_reason},
+                     {"activation_reason", plan.activation_reason},
+                     {"parameters", plan.parameters},
+                     {"buffers", buffers},
+                     {"body", nodes_json(plan, plan.body)}};
+  return json.dump(2) + "\n";
+}
+
+}  // namespace wafer::plan
