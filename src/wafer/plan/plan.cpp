@@ -20,13 +20,14 @@ Work& Work::operator+=(const Work& o) {
   weight_product += o.weight_product;
   local_product += o.local_product;
   elementwise += o.elementwise;
+  scores += o.scores;
   read += o.read;
   written += o.written;
   return *this;
 }
 
 Work operator*(const Work& w, double times) {
-  return {w.weight_product * times, w.local_product * times, w.elementwise * times,
+  return {w.weight_product * times, w.local_product * times, w.elementwise * times, w.scores * times,
           w.read * times, w.written * times};
 }
 

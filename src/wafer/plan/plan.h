@@ -38,6 +38,7 @@ struct Work {
   Flops weight_product;  ///< products with a weight or that make a weight's gradient
   Flops local_product;   ///< products of two activations (attention)
   Flops elementwise;     ///< all other arithmetic
+  double scores = 0;     ///< elements of softmax inputs: attention scores
   Bytes read;            ///< operands, each once
   Bytes written;         ///< results, each once
 
@@ -102,6 +103,8 @@ using Node = std::variant<Launch, Move, Update, Barrier, Layer, Repeat>;
 struct Layer {
   std::string name;  ///< "layer", "embedding", "head"
   ir::Phase phase = ir::Phase::Forward;
+  int passes = 1;    ///< how often the wafer is set up anew for it: forward 1; backward 2, the
+                     ///< gradient of the input and of the weights; 0 when no weights take part
   std::vector<Node> body;
 };
 
