@@ -30,17 +30,18 @@ bool is_light(OpKind kind) {
     case OpKind::Slice:
     case OpKind::Concatenate:
     case OpKind::Pad:
-    case OpKind::Reverse: return true;
-    default: return false;
+    case OpKind::Reverse:
+      return true;
+    default:
+      return false;
   }
 }
 
-bool is_product(OpKind kind) {
-  return kind == OpKind::DotGeneral || kind == OpKind::Convolution;
-}
+bool is_product(OpKind kind) { return kind == OpKind::DotGeneral || kind == OpKind::Convolution; }
 
 std::string implementation_of(const Op& op, const plan::Work& work) {
-  if (is_product(op.kind)) return work.weight_product.value > 0 ? "weight_stream_gemm" : "local_gemm";
+  if (is_product(op.kind))
+    return work.weight_product.value > 0 ? "weight_stream_gemm" : "local_gemm";
   if (is_light(op.kind)) return "elementwise";
   return std::string(ir::name_of(op.kind));
 }
@@ -76,8 +77,8 @@ plan::Work KernelCutter::work_of(ir::FunctionId id, const Op& symbolic_op, const
                   .elementwise = cost.elementwise,
                   .read = cost.read,
                   .written = cost.written};
-  const bool weights = is_product(op.kind) &&
-                       is_weight_product(symbolic_, symbolic_.function(id), symbolic_op);
+  const bool weights =
+      is_product(op.kind) && is_weight_product(symbolic_, symbolic_.function(id), symbolic_op);
   (weights ? work.weight_product : work.local_product) += cost.product;
   return work;
 }

@@ -34,7 +34,8 @@ uint64_t hash_of(const TensorType& type) { return hash_of(type.text()); }
 
 uint64_t hash_of(const ir::Literal& literal) {
   uint64_t h = mix(hash_of(literal.type), (literal.splat ? 2 : 0) + (literal.elided ? 1 : 0));
-  for (double x : literal.floats) h = mix(h, hash_of(std::string_view(reinterpret_cast<const char*>(&x), sizeof x)));
+  for (double x : literal.floats)
+    h = mix(h, hash_of(std::string_view(reinterpret_cast<const char*>(&x), sizeof x)));
   for (int64_t x : literal.integers) h = mix(h, static_cast<uint64_t>(x));
   return h;
 }
@@ -73,9 +74,9 @@ uint64_t structure_of(const Function& f, const Op& op) {
 
 /// The ops of main without constants, which are read by content wherever they stand.
 struct Sequence {
-  std::vector<uint32_t> ops;       ///< indices into main.ops
-  std::vector<uint64_t> hashes;    ///< structure, of each
-  std::vector<int64_t> position;   ///< of each op of main in `ops`, -1 for a constant
+  std::vector<uint32_t> ops;      ///< indices into main.ops
+  std::vector<uint64_t> hashes;   ///< structure, of each
+  std::vector<int64_t> position;  ///< of each op of main in `ops`, -1 for a constant
 };
 
 Sequence sequence_of(const Function& f) {
@@ -98,9 +99,7 @@ struct Run {
   size_t covered() const { return period * times; }
 };
 
-bool is_heavy(OpKind kind) {
-  return kind == OpKind::DotGeneral || kind == OpKind::Convolution;
-}
+bool is_heavy(OpKind kind) { return kind == OpKind::DotGeneral || kind == OpKind::Convolution; }
 
 /// Distances between neighbouring products of equal structure: the only periods that matter.
 std::set<size_t> candidate_periods(const Function& f, const Sequence& s) {
@@ -162,15 +161,18 @@ class Matcher {
     if (!producer.valid()) return {.kind = Wire::Kind::Outside, .value = v};
     const Op& op = f_.op(producer);
     if (op.kind == OpKind::Constant) return {.kind = Wire::Kind::Constant, .op = producer.index};
-    const size_t result = static_cast<size_t>(
-        std::find(op.results.begin(), op.results.end(), v) - op.results.begin());
+    const size_t result = static_cast<size_t>(std::find(op.results.begin(), op.results.end(), v) -
+                                              op.results.begin());
     const auto at = static_cast<size_t>(s_.position[producer.index]);
     const size_t begin = run_.start + instance * run_.period;
     if (at >= begin && at < begin + run_.period) {
       return {.kind = Wire::Kind::Inside, .op = at - begin, .result = result};
     }
     if (instance > 0 && at < begin && at >= begin - run_.period) {
-      return {.kind = Wire::Kind::Carried, .op = at + run_.period - begin, .result = result, .value = v};
+      return {.kind = Wire::Kind::Carried,
+              .op = at + run_.period - begin,
+              .result = result,
+              .value = v};
     }
     return {.kind = Wire::Kind::Outside, .value = v};
   }
@@ -212,7 +214,8 @@ std::vector<size_t> cut_widths(const Function& f, const Sequence& s) {
   for (size_t i = 0; i < s.ops.size(); ++i) {
     for (ValueId v : f.ops[s.ops[i]].operands) last_use[v.index] = static_cast<int64_t>(i);
   }
-  for (const ir::Output& out : f.outputs) last_use[out.value.index] = static_cast<int64_t>(s.ops.size());
+  for (const ir::Output& out : f.outputs)
+    last_use[out.value.index] = static_cast<int64_t>(s.ops.size());
   std::vector<int64_t> delta(s.ops.size() + 2, 0);
   for (size_t i = 0; i < s.ops.size(); ++i) {
     for (ValueId v : f.ops[s.ops[i]].results) {
@@ -278,8 +281,9 @@ std::optional<Run> best_run(const Function& f, const Sequence& s) {
       }();
       const Run candidate = wired_alike(f, s, aligned(run, stretch, widths));
       if (candidate.times < 2 || !has_parameter_product(f, s, candidate)) continue;
-      const bool better = !best || candidate.covered() > best->covered() ||
-                          (candidate.covered() == best->covered() && candidate.period < best->period);
+      const bool better =
+          !best || candidate.covered() > best->covered() ||
+          (candidate.covered() == best->covered() && candidate.period < best->period);
       if (better) best = candidate;
     }
   }
@@ -328,7 +332,8 @@ class Rewriter {
     for (uint32_t reader = 0; reader < f_.ops.size(); ++reader) {
       for (ValueId v : f_.ops[reader].operands) {
         const ir::OpId producer = f_.values[v.index].producer;
-        if (producer.valid() && instance_of(producer.index) != instance_of(reader)) used_outside.insert(v);
+        if (producer.valid() && instance_of(producer.index) != instance_of(reader))
+          used_outside.insert(v);
       }
     }
     for (size_t i = 0; i < run_.period; ++i) {
@@ -369,13 +374,15 @@ class Rewriter {
       for (size_t r = 0; r < old_results.size(); ++r) map[old_results[r]] = body.op(id).results[r];
     }
     for (const auto& [i, r] : outputs_) {
-      body.outputs.push_back({fmt::format("out{}", body.outputs.size()), map.at(matcher_.op(0, i).results[r])});
+      body.outputs.push_back(
+          {fmt::format("out{}", body.outputs.size()), map.at(matcher_.op(0, i).results[r])});
     }
     callee_ = std::move(body);
     return ir::FunctionId(graph_.functions.size());
   }
 
-  ValueId body_operand(Function& body, std::map<ValueId, ValueId>& map, size_t i, size_t k, ValueId v) {
+  ValueId body_operand(Function& body, std::map<ValueId, ValueId>& map, size_t i, size_t k,
+                       ValueId v) {
     if (wire_kind(i, k) == Wire::Kind::Outside) return input_values_[slot_input_.at({i, k})];
     const auto found = map.find(v);
     if (found != map.end()) return found->second;
@@ -400,11 +407,13 @@ class Rewriter {
       const int64_t n = instance_of(i);
       if (n < 0) {
         copy_op(old, i, fresh, map);
-      } else if ((static_cast<size_t>(s_.position[i]) - run_.start) % run_.period == run_.period - 1) {
+      } else if ((static_cast<size_t>(s_.position[i]) - run_.start) % run_.period ==
+                 run_.period - 1) {
         call_instance(old, static_cast<size_t>(n), callee, fresh, map);
       }
     }
-    for (const ir::Output& out : old.outputs) fresh.outputs.push_back({out.name, map[out.value.index]});
+    for (const ir::Output& out : old.outputs)
+      fresh.outputs.push_back({out.name, map[out.value.index]});
     graph_.entry() = std::move(fresh);
     graph_.functions.push_back(std::move(callee_));
   }
@@ -415,7 +424,8 @@ class Rewriter {
     for (ValueId& v : copy.operands) v = map[v.index];
     for (ValueId v : copy.results) types.push_back(old.type_of(v));
     const ir::OpId id = fresh.append(std::move(copy), types);
-    for (size_t r = 0; r < types.size(); ++r) map[old.ops[i].results[r].index] = fresh.op(id).results[r];
+    for (size_t r = 0; r < types.size(); ++r)
+      map[old.ops[i].results[r].index] = fresh.op(id).results[r];
   }
 
   void call_instance(const Function& old, size_t n, ir::FunctionId callee, Function& fresh,
@@ -429,7 +439,8 @@ class Rewriter {
             .layer = fmt::format("layer.{}", n),
             .scope = {},
             .location = old.ops[first].location};
-    for (const std::vector<ValueId>& column : inputs_) call.operands.push_back(map[column[n].index]);
+    for (const std::vector<ValueId>& column : inputs_)
+      call.operands.push_back(map[column[n].index]);
     std::vector<ValueId> results;
     std::vector<TensorType> types;
     for (const auto& [i, r] : outputs_) {

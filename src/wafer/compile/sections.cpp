@@ -22,8 +22,10 @@ using ir::ValueId;
 bool is_work(const Op& op) {
   switch (op.kind) {
     case OpKind::Constant:
-    case OpKind::Iota: return false;
-    default: return op.phase != Phase::Optimizer;
+    case OpKind::Iota:
+      return false;
+    default:
+      return op.phase != Phase::Optimizer;
   }
 }
 
@@ -131,7 +133,8 @@ class TrafficFinder {
       if (main_.ops[i].phase == Phase::Backward) find_saved(main_.ops[i]);
     }
     for (SectionTraffic& t : result_) {
-      unique(t.parameters), unique(t.gradients), unique(t.data), unique(t.saved), unique(t.entering);
+      unique(t.parameters), unique(t.gradients), unique(t.data), unique(t.saved),
+          unique(t.entering);
     }
     return std::move(result_);
   }
@@ -156,9 +159,8 @@ class TrafficFinder {
       if (op.phase == Phase::Optimizer) continue;
       const bool constant = op.kind == OpKind::Constant || op.kind == OpKind::Iota;
       const bool only = constant || (!op.operands.empty() && op.kind != OpKind::Call &&
-                                     std::all_of(op.operands.begin(), op.operands.end(), [&](ValueId v) {
-                                       return weight_only_[v.index];
-                                     }));
+                                     std::all_of(op.operands.begin(), op.operands.end(),
+                                                 [&](ValueId v) { return weight_only_[v.index]; }));
       if (!only) continue;
       for (ValueId r : op.results) {
         weight_only_[r.index] = true;
@@ -246,7 +248,8 @@ class TrafficFinder {
 
 }  // namespace
 
-std::vector<SectionTraffic> traffic_of(const ir::Graph& graph, const std::vector<Section>& sections) {
+std::vector<SectionTraffic> traffic_of(const ir::Graph& graph,
+                                       const std::vector<Section>& sections) {
   return TrafficFinder(graph, sections).run();
 }
 

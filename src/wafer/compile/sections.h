@@ -11,8 +11,8 @@ namespace wafer::compile {
 struct Section {
   std::string name;  ///< label of its layers, e.g. "layer", or "embedding", "head"
   ir::Phase phase = ir::Phase::Forward;
-  bool repeated = false;        ///< `ops` are calls of one function, one a layer
-  std::vector<uint32_t> ops;    ///< indices into main.ops, ascending
+  bool repeated = false;      ///< `ops` are calls of one function, one a layer
+  std::vector<uint32_t> ops;  ///< indices into main.ops, ascending
   double layers() const { return repeated ? static_cast<double>(ops.size()) : 1; }
 };
 
@@ -23,12 +23,13 @@ std::vector<Section> find_sections(const ir::Graph& graph);
 
 /// What crosses between sections and the world outside, found from the values of main.
 struct SectionTraffic {
-  std::vector<size_t> parameters;  ///< indices into main.inputs that it reads, a set
-  std::vector<size_t> gradients;   ///< parameters whose gradient (or a part of it) it makes
-  std::vector<size_t> data;        ///< data inputs that it reads
-  std::vector<ir::ValueId> saved;  ///< values it makes in the forward pass for the backward pass
+  std::vector<size_t> parameters;     ///< indices into main.inputs that it reads, a set
+  std::vector<size_t> gradients;      ///< parameters whose gradient (or a part of it) it makes
+  std::vector<size_t> data;           ///< data inputs that it reads
+  std::vector<ir::ValueId> saved;     ///< values it makes in the forward pass for the backward pass
   std::vector<ir::ValueId> entering;  ///< activations it reads that other ops made, layer by layer
 };
-std::vector<SectionTraffic> traffic_of(const ir::Graph& graph, const std::vector<Section>& sections);
+std::vector<SectionTraffic> traffic_of(const ir::Graph& graph,
+                                       const std::vector<Section>& sections);
 
 }  // namespace wafer::compile

@@ -13,10 +13,10 @@ namespace wafer::compile {
 /// What a plan for a weight-streaming wafer is asked for.
 struct StreamedRequest {
   int64_t systems = 1;
-  int64_t batch = 1;                           ///< samples of a step over all systems
-  std::optional<int64_t> micro_batch;          ///< of one system; chosen when absent
-  std::optional<plan::Recompute> recompute;    ///< chosen when absent
-  double density = 1;                          ///< of the weights, in (0, 1]
+  int64_t batch = 1;                         ///< samples of a step over all systems
+  std::optional<int64_t> micro_batch;        ///< of one system; chosen when absent
+  std::optional<plan::Recompute> recompute;  ///< chosen when absent
+  double density = 1;                        ///< of the weights, in (0, 1]
 };
 
 /// Compiles one network for weight streaming. The analysis of the graph is done once, plans for

@@ -15,14 +15,14 @@ std::string_view name_of(Bound bound);
 
 /// One layer (or section) of one phase, all its repetitions in one step together.
 struct LayerCost {
-  std::string name;   ///< "layer"
+  std::string name;  ///< "layer"
   ir::Phase phase = ir::Phase::Forward;
-  double times = 1;   ///< layers of this kind x micro-batches of one system
-  Seconds seconds;    ///< of all times
-  Flops flops;        ///< model FLOPs of all times, no recompute
-  Bytes bytes;        ///< over the wafer's edge, both directions, of all times
+  double times = 1;  ///< layers of this kind x micro-batches of one system
+  Seconds seconds;   ///< of all times
+  Flops flops;       ///< model FLOPs of all times, no recompute
+  Bytes bytes;       ///< over the wafer's edge, both directions, of all times
   Bound bound = Bound::Compute;
-  Seconds compute;    ///< the parts of `seconds`, before overlap
+  Seconds compute;  ///< the parts of `seconds`, before overlap
   Seconds weights_in;
   Seconds gradients_out;
   Seconds activations;
@@ -31,24 +31,24 @@ struct LayerCost {
 
 /// Where bytes live, over all systems' stores and on one wafer.
 struct Memory {
-  Bytes weights;             ///< parameters in the precision that streams, at the store
-  Bytes master_weights;      ///< f32 copy at the store, in training
-  Bytes optimizer_state;     ///< at the store
-  Bytes activations;         ///< kept from forward to backward, of one micro-batch
+  Bytes weights;          ///< parameters in the precision that streams, at the store
+  Bytes master_weights;   ///< f32 copy at the store, in training
+  Bytes optimizer_state;  ///< at the store
+  Bytes activations;      ///< kept from forward to backward, of one micro-batch
   Bytes activations_on_wafer;
-  Bytes activations_spilled; ///< at the activation servers
-  Bytes workspace;           ///< largest that one layer needs at once
-  Bytes wafer_capacity;      ///< SRAM left for activations
-  Bytes store_total;         ///< weights + master weights + optimizer state
+  Bytes activations_spilled;  ///< at the activation servers
+  Bytes workspace;            ///< largest that one layer needs at once
+  Bytes wafer_capacity;       ///< SRAM left for activations
+  Bytes store_total;          ///< weights + master weights + optimizer state
   Bytes store_capacity;
 };
 
 /// The two rooflines of a step: against SRAM and against the wafer's edge.
 struct Roofline {
-  FlopsPerSecond peak;            ///< of the systems, in the precision asked for
-  double on_wafer_intensity = 0;  ///< FLOPs a byte of SRAM traffic
-  double off_wafer_intensity = 0; ///< FLOPs a byte over the edge
-  FlopsPerSecond on_wafer_roof;   ///< min(peak, intensity x SRAM bandwidth)
+  FlopsPerSecond peak;             ///< of the systems, in the precision asked for
+  double on_wafer_intensity = 0;   ///< FLOPs a byte of SRAM traffic
+  double off_wafer_intensity = 0;  ///< FLOPs a byte over the edge
+  FlopsPerSecond on_wafer_roof;    ///< min(peak, intensity x SRAM bandwidth)
   FlopsPerSecond off_wafer_roof;
   FlopsPerSecond attained;
 };
@@ -67,15 +67,15 @@ struct Answer {
   double tokens_per_second = 0;
   Flops model_flops_per_step;  ///< 6N + attention of all samples (2N + attention forward only)
   FlopsPerSecond model_flops_per_second;
-  double utilization = 0;      ///< of peak
+  double utilization = 0;  ///< of peak
   Bound bound = Bound::Compute;
   Joules energy_per_step;
   Memory memory;
   Roofline roofline;
   PaperRoofline paper_roofline;
   std::vector<LayerCost> layers;
-  Seconds store_update;        ///< the optimizer at the store, where it is not hidden
-  Seconds reduce_tree;         ///< what several systems add to a step
+  Seconds store_update;  ///< the optimizer at the store, where it is not hidden
+  Seconds reduce_tree;   ///< what several systems add to a step
 };
 
 }  // namespace wafer::estimate

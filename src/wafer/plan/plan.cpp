@@ -27,8 +27,8 @@ Work& Work::operator+=(const Work& o) {
 }
 
 Work operator*(const Work& w, double times) {
-  return {w.weight_product * times, w.local_product * times, w.elementwise * times, w.scores * times,
-          w.read * times, w.written * times};
+  return {w.weight_product * times, w.local_product * times, w.elementwise * times,
+          w.scores * times,         w.read * times,          w.written * times};
 }
 
 std::string_view name_of(Target target) {

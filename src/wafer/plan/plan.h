@@ -52,19 +52,19 @@ struct Kernel {
   std::string name;            ///< "attention/query"
   std::string implementation;  ///< "weight_stream_gemm", "attention", "elementwise", ...
   ir::Phase phase = ir::Phase::Forward;
-  ir::FunctionId function;     ///< of Plan::graph
-  uint32_t first_op = 0;       ///< its ops there: [first_op, first_op + op_count)
+  ir::FunctionId function;  ///< of Plan::graph
+  uint32_t first_op = 0;    ///< its ops there: [first_op, first_op + op_count)
   uint32_t op_count = 0;
-  Work work;                   ///< of one launch, at the plan's micro-batch
+  Work work;  ///< of one launch, at the plan's micro-batch
 };
 
 struct Buffer {
   std::string name;
-  TensorType type;     ///< of one instance; static
+  TensorType type;  ///< of one instance; static
   BufferKind kind = BufferKind::Activation;
   Place home = Place::Wafer;
-  std::string layer;   ///< label of the layer or section that makes it
-  bool frozen = false;    ///< a parameter that no update changes
+  std::string layer;     ///< label of the layer or section that makes it
+  bool frozen = false;   ///< a parameter that no update changes
   double instances = 1;  ///< how many there are at once: one a layer of the Repeat around it
   Bytes bytes() const { return type.bytes() * instances; }
 };
@@ -103,8 +103,8 @@ using Node = std::variant<Launch, Move, Update, Barrier, Layer, Repeat>;
 struct Layer {
   std::string name;  ///< "layer", "embedding", "head"
   ir::Phase phase = ir::Phase::Forward;
-  int passes = 1;    ///< how often the wafer is set up anew for it: forward 1; backward 2, the
-                     ///< gradient of the input and of the weights; 0 when no weights take part
+  int passes = 1;  ///< how often the wafer is set up anew for it: forward 1; backward 2, the
+                   ///< gradient of the input and of the weights; 0 when no weights take part
   std::vector<Node> body;
 };
 
@@ -131,7 +131,7 @@ struct Plan {
   int64_t tokens_per_sample = 1;
   DType precision = DType::F16;
   Recompute recompute = Recompute::None;
-  double density = 1;  ///< of the weights that stream
+  double density = 1;              ///< of the weights that stream
   std::string micro_batch_reason;  ///< the rule that chose it, in words
   std::string activation_reason;   ///< where activations live, and why
   double parameters = 0;           ///< of the model, in numbers
@@ -152,9 +152,9 @@ std::string_view name_of(Move::Kind kind);
 std::string_view name_of(Recompute recompute);
 std::string_view name_of(Repeat::Over over);
 
-/// The problems, one a line; none when the plan holds: ids in range, positive counts, weights in before the launch that reads them, a gradient out and one
-/// update for each parameter of a training plan, moves of the buffer's size, activations in only
-/// after they went out.
+/// The problems, one a line; none when the plan holds: ids in range, positive counts, weights in
+/// before the launch that reads them, a gradient out and one update for each parameter of a
+/// training plan, moves of the buffer's size, activations in only after they went out.
 std::vector<std::string> problems_of(const Plan& plan);
 
 /// The tree, one node a line, with buffers and kernels; deterministic.

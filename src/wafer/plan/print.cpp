@@ -39,9 +39,11 @@ class TextPrinter {
   std::string run() {
     line("plan {} on {} target {} {}", plan_.model, plan_.machine, name_of(plan_.target),
          plan_.training ? "training" : "inference");
-    line("  systems {} batch {} micro_batch {} micro_batches {} precision {} recompute {} density {}",
-         plan_.systems, plan_.batch, plan_.micro_batch, plan_.micro_batches,
-         wafer::name_of(plan_.precision), name_of(plan_.recompute), plan_.density);
+    line(
+        "  systems {} batch {} micro_batch {} micro_batches {} precision {} recompute {} density "
+        "{}",
+        plan_.systems, plan_.batch, plan_.micro_batch, plan_.micro_batches,
+        wafer::name_of(plan_.precision), name_of(plan_.recompute), plan_.density);
     line("  micro-batch: {}", plan_.micro_batch_reason);
     line("  activations: {}", plan_.activation_reason);
     line("buffers");

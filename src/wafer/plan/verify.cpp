@@ -36,9 +36,9 @@ class Verifier {
   }
 
   void check_kernel(const Kernel& k) {
-    const bool in_range = k.function.index < plan_.graph.functions.size() &&
-                          k.first_op + k.op_count <=
-                              plan_.graph.functions[k.function.index].ops.size();
+    const bool in_range =
+        k.function.index < plan_.graph.functions.size() &&
+        k.first_op + k.op_count <= plan_.graph.functions[k.function.index].ops.size();
     expect(in_range, "kernel {}: its ops are not in the graph", k.name);
     expect(k.work.total().value >= 0 && k.work.read.value >= 0, "kernel {}: negative work", k.name);
   }
