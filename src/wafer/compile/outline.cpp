@@ -149,7 +149,7 @@ struct Wire {
   enum class Kind : uint8_t { Constant, Inside, Carried, Outside } kind = Kind::Outside;
   size_t op = 0;      ///< Inside, Carried: position in the period; Constant: index in main.ops
   size_t result = 0;  ///< which result of it
-  ValueId value;      ///< Outside
+  ValueId value = {};  ///< Outside, Carried
 };
 
 class Matcher {
