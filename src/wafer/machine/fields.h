@@ -72,6 +72,8 @@ void visit_wafer(W& w, Visit&& visit) {
 template <typename W, typename Visit>
 void visit_pe(W& w, Visit&& visit) {
   visit(Field{"sram.bytes", "B", 1024, 1e9, "memory of a PE"}, w.sram.bytes);
+  visit(Field{"sram.reserved_bytes", "B", 0, 1e9, "of these, for code, stack and passing weights"},
+        w.sram.reserved);
   visit(Field{"sram.banks", "", 1, 1024, "banks of a PE's memory"}, w.sram.banks);
   visit(Field{"sram.bank_bits", "bit/cycle", 8, 4096, "served by a bank"}, w.sram.bank_bits);
   visit(Field{"sram.read_bytes_per_cycle", "B/cycle", 1, 4096, "all read ports of a PE"},
@@ -118,8 +120,16 @@ void visit_outside(W& w, Visit&& visit) {
         w.reduce_tree.child_bandwidth);
   visit(Field{"reduce_tree.level_seconds", "s", 0, 1, "latency of a level"},
         w.reduce_tree.level_latency);
-  visit(Field{"fitted.layer_seconds", "s", 0, 10, "fixed cost of a layer and micro-batch"},
-        w.fitted.layer_time);
+  visit(Field{"streaming.local_product_ratio", "", 0.01, 10, "activation to weight product rate"},
+        w.streaming.local_product_ratio);
+  visit(Field{"fitted.product_efficiency", "", 0.01, 1.5, "weight product rate to peak"},
+        w.fitted.product_efficiency);
+  visit(Field{"fitted.pass_seconds", "s", 0, 1, "set-up of one pass of a layer"},
+        w.fitted.pass_time);
+  visit(Field{"fitted.score_cycles", "cycle", 0, 1e5, "of a PE, for one attention score"},
+        w.fitted.score_cycles);
+  visit(Field{"fitted.step_seconds", "s", 0, 10, "fixed cost of a training step"},
+        w.fitted.step_time);
 }
 
 /// Visits every number of a wafer, always in the same order.

@@ -17,7 +17,8 @@ struct Extent {
 
 /// The memory of one PE. Consecutive 16-bit words lie in consecutive banks.
 struct Sram {
-  Sourced<Bytes> bytes;  ///< code, data and stack of a PE share them
+  Sourced<Bytes> bytes;     ///< code, data and stack of a PE share them
+  Sourced<Bytes> reserved;  ///< of these, for code, stack and weights on their way
   Sourced<int64_t> banks;
   Sourced<int64_t> bank_bits;            ///< what a bank serves in a cycle
   Sourced<double> read_bytes_per_cycle;  ///< of a PE, all its read ports together
@@ -85,9 +86,19 @@ struct ReduceTree {
   Sourced<Seconds> level_latency;
 };
 
-/// Constants of the cost model that are not hardware numbers.
+/// What the cost model of weight streaming needs beyond hardware numbers
+/// (docs/spec/streamed-cost.md).
+struct Streaming {
+  Sourced<double>
+      local_product_ratio;  ///< rate of products of two activations / of weight products
+};
+
+/// Constants of the cost model, set by scripts/fit-constants on validation/.
 struct Fitted {
-  Sourced<Seconds> layer_time;  ///< fixed cost of a layer's training in a micro-batch, all phases
+  Sourced<double> product_efficiency;  ///< rate of weight products / peak
+  Sourced<Seconds> pass_time;          ///< to set the wafer up for one pass of a layer
+  Sourced<Cycles> score_cycles;        ///< of a PE, for one attention score, forward or backward
+  Sourced<Seconds> step_time;          ///< of a training step, however many layers
 };
 
 /// A wafer-scale system and what stands around it.
@@ -111,6 +122,7 @@ struct Wafer {
   Store store;
   ActivationStore activation_store;
   ReduceTree reduce_tree;
+  Streaming streaming;
   Fitted fitted;
 };
 
