@@ -1,0 +1,96 @@
+#include "wafer/study/question.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "wafer/base/error.h"
+
+namespace wafer::study {
+namespace {
+
+// Far beyond any use, and small enough that no product of two overflows.
+constexpr int64_t MostSamples = 1'000'000'000'000;
+constexpr int64_t MostTokens = 1'000'000'000;
+constexpr int64_t MostSystems = 1'000'000;
+
+template <typename Enum, size_t N>
+std::optional<Enum> named(const std::array<Enum, N>& all, std::string_view name) {
+  for (const Enum value : all) {
+    if (name_of(value) == name) return value;
+  }
+  return std::nullopt;
+}
+
+void check_count(Problems& problems, const char* option, int64_t value, int64_t most) {
+  if (value >= 1 && value <= most) return;
+  problems.add(
+      fmt::format("{}: expected a whole number from 1 to {}, found {}", option, most, value));
+}
+
+void check_positive(Problems& problems, const char* option, std::optional<double> value) {
+  if (!value || (std::isfinite(*value) && *value > 0)) return;
+  problems.add(fmt::format("{}: expected a positive number, found {}", option, *value));
+}
+
+}  // namespace
+
+std::string_view name_of(Phase phase) { return phase == Phase::Train ? "train" : "infer"; }
+
+std::string_view name_of(Mode mode) { return mode == Mode::Auto ? "auto" : "streamed"; }
+
+std::string_view name_of(Precision precision) {
+  constexpr std::array<std::string_view, Precisions.size()> Names = {"16bit", "f16", "bf16", "cb16",
+                                                                     "f32"};
+  return Names[static_cast<size_t>(precision)];
+}
+
+std::optional<Phase> phase_named(std::string_view name) { return named(Phases, name); }
+std::optional<Mode> mode_named(std::string_view name) { return named(Modes, name); }
+std::optional<Precision> precision_named(std::string_view name) { return named(Precisions, name); }
+
+std::optional<plan::Recompute> recompute_named(std::string_view name) {
+  using plan::Recompute;
+  constexpr std::array All = {Recompute::None, Recompute::Selective, Recompute::Full};
+  for (const Recompute value : All) {
+    if (plan::name_of(value) == name) return value;
+  }
+  return std::nullopt;
+}
+
+DType dtype_of(Precision precision) {
+  switch (precision) {
+    case Precision::Bf16:
+      return DType::Bf16;
+    case Precision::Cb16:
+      return DType::Cb16;
+    case Precision::F32:
+      return DType::F32;
+    case Precision::Any16:
+    case Precision::F16:
+      break;
+  }
+  return DType::F16;
+}
+
+void check(const Question& question) {
+  Problems problems;
+  if (question.model.empty()) problems.add("model: expected a name or a file, found nothing");
+  check_count(problems, "--batch", question.batch, MostSamples);
+  check_count(problems, "--systems", question.systems, MostSystems);
+  if (question.seq) check_count(problems, "--seq", *question.seq, MostTokens);
+  if (question.micro_batch) {
+    check_count(problems, "--micro-batch", *question.micro_batch, MostSamples);
+  }
+  if (!(question.sparsity >= 0 && question.sparsity < 1)) {
+    problems.add(fmt::format(
+        "--sparsity: expected the fraction of weights that are zero, from 0 (dense) to less than "
+        "1, found {}",
+        question.sparsity));
+  }
+  check_positive(problems, "--epoch-samples", question.epoch_samples);
+  check_positive(problems, "--tokens", question.tokens);
+  problems.throw_if_any("the question cannot be answered:");
+}
+
+}  // namespace wafer::study

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wafer/base/dtype.h"
+#include "wafer/base/shape.h"
+#include "wafer/base/units.h"
+#include "wafer/estimate/answer.h"
+#include "wafer/plan/plan.h"
+
+namespace wafer::study {
+
+enum class Phase : uint8_t { Train, Infer };
+/// How the wafer runs the network. Auto is the mode that is fastest where it fits; weight streaming
+/// is the one that this version models.
+enum class Mode : uint8_t { Auto, Streamed };
+/// Element type of weights and activations. Any16 is for sources that say "16 bit" and no more; it
+/// is priced at the machine's rate for 16-bit floats, as each of them is.
+enum class Precision : uint8_t { Any16, F16, Bf16, Cb16, F32 };
+
+/// Samples of a step where the user names none.
+inline constexpr int64_t DefaultBatch = 1024;
+
+/// What is asked. Zero and empty stand for "chosen for you".
+struct Question {
+  std::string
+      model{};  ///< a built-in name, a free form, an .onnx file, a config.json or its folder
+  std::string machine = "wse2";  ///< a name, or the path of a TOML file
+  Phase phase = Phase::Train;
+  Mode mode = Mode::Auto;
+  int64_t batch = DefaultBatch;  ///< samples of a step over all systems
+  std::optional<int64_t> seq{};  ///< tokens of a sample; the model's own where absent
+  Precision precision = Precision::Any16;
+  int64_t systems = 1;
+  std::optional<int64_t> micro_batch{};  ///< samples that one system works on at a time
+  std::optional<plan::Recompute> recompute{};
+  double sparsity = 0;                    ///< fraction of the weights that are zero, in [0, 1)
+  std::optional<double> epoch_samples{};  ///< asks for epoch_seconds
+  std::optional<double> tokens{};         ///< asks for train_seconds
+  DimBindings dims{};                     ///< symbolic dimensions of a model file
+};
+
+/// What a prediction rests on, held against the coverage of the validation: see coverage.h.
+struct Situation {
+  std::string machine{};
+  Mode mode = Mode::Streamed;
+  Phase phase = Phase::Train;
+  int precision_bits = 16;
+  double layers = 0;  ///< of the longest run of equal layers
+  double hidden = 0;  ///< width of what they pass on
+  double seq_len = 0;
+  double tokens_per_micro_batch = 0;
+  double systems = 1;
+  double density = 1;
+  std::vector<std::string> kernels{};  ///< implementations of the heavy kernels, sorted
+};
+
+/// An answer to a question, and what was chosen on the way.
+struct Result {
+  Question question;
+  std::string model;    ///< as asked, of a file its name
+  std::string machine;  ///< name
+  Mode mode = Mode::Streamed;
+  int64_t seq_len = 1;
+  int64_t micro_batch = 1;
+  double micro_batches = 1;  ///< that one system runs in a step
+  plan::Recompute recompute = plan::Recompute::None;
+  std::string micro_batch_reason;
+  std::string activation_reason;
+  double parameters = 0;
+  estimate::Answer answer;
+  std::optional<Seconds> epoch{};  ///< of question.epoch_samples
+  std::optional<Seconds> train{};  ///< of question.tokens
+  Situation situation;
+  /// Mean absolute error of predictions of this kind (machine, mode, phase) on models that the fit
+  /// has not seen; absent where no published measurement of the kind counts.
+  std::optional<double> expected_error{};
+  std::vector<std::string> extrapolated;  ///< what is outside the measurements, in words
+};
+
+std::string_view name_of(Phase phase);
+std::string_view name_of(Mode mode);
+std::string_view name_of(Precision precision);
+std::optional<Phase> phase_named(std::string_view name);
+std::optional<Mode> mode_named(std::string_view name);
+std::optional<Precision> precision_named(std::string_view name);
+std::optional<plan::Recompute> recompute_named(std::string_view name);
+
+inline constexpr std::array Phases = {Phase::Train, Phase::Infer};
+inline constexpr std::array Modes = {Mode::Auto, Mode::Streamed};
+inline constexpr std::array Precisions = {Precision::Any16, Precision::F16, Precision::Bf16,
+                                          Precision::Cb16, Precision::F32};
+
+/// The type that the network is built in.
+DType dtype_of(Precision precision);
+
+/// Throws InputError with all that is wrong with the numbers of a question, by the names of the
+/// command's options.
+void check(const Question& question);
+
+}  // namespace wafer::study
