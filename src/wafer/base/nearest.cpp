@@ -41,7 +41,12 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
     fewest = edits;
     best = candidate;
   }
-  return best;
+  if (!best.empty() || word.size() < 3) return best;
+  const auto holds_word = [&](const std::string& candidate) {
+    return candidate.find(word) != std::string::npos;
+  };
+  const auto found = std::find_if(candidates.begin(), candidates.end(), holds_word);
+  return found == candidates.end() ? best : *found;
 }
 
 }  // namespace wafer

@@ -6,9 +6,10 @@
 
 namespace wafer {
 
-/// The candidate that `word` most likely meant, for "did you mean ...": the fewest letters
-/// inserted, deleted or replaced, case aside, the first among equals. Empty when all are further
-/// away than a third of the longer of the two (and than one letter).
+/// The candidate that `word` most likely meant, for "did you mean ...": the one with the fewest
+/// letters inserted, deleted or replaced, case aside, up to a third of the longer of the two; else
+/// one that holds the word (of three letters or more) as a part. The first among equals; empty when
+/// there is none.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace wafer

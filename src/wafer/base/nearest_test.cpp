@@ -18,6 +18,11 @@ TEST(Nearest, counts_upper_and_lower_case_as_equal) { EXPECT_EQ(nearest("WSE2", 
 
 TEST(Nearest, takes_the_first_of_equally_near_names) { EXPECT_EQ(nearest("wse", Names), "wse1"); }
 
+TEST(Nearest, finds_the_name_that_holds_the_word) {
+  EXPECT_EQ(nearest("height", Names), "fabric.height");
+  EXPECT_EQ(nearest("ab", Names), "");
+}
+
 TEST(Nearest, is_silent_when_nothing_is_near) {
   EXPECT_EQ(nearest("h100", Names), "");
   EXPECT_EQ(nearest("", Names), "");
