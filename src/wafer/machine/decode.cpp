@@ -5,6 +5,7 @@
 #include <toml++/toml.h>
 #include <algorithm>
 #include <sstream>
+#include <tuple>
 #include <vector>
 
 #include "wafer/base/error.h"
@@ -49,7 +50,8 @@ class Decoder {
   Decoder(const toml::table& root, const std::string& file) : root_(root), file_(file) {}
 
   /// From now on, a number that is absent is inherited.
-  void inherit() { partial_ = true; }
+  void inherit() { inherits_ = true; }
+  bool inherits() const { return inherits_; }
   void text(const std::string& key, std::string& to, bool required);
   void flag(const std::string& key, bool& to);
   template <typename T>
@@ -57,18 +59,19 @@ class Decoder {
   /// Notes every key that was not asked for by one of the above.
   void refuse_unknown_keys();
   void note(const toml::node& at, const std::string& key, const std::string& problem) {
-    problems_.add(fmt::format("{}: {}: {}", position(file_, at.source()), key, problem));
+    notes_.push_back(
+        {at.source().begin, fmt::format("{}: {}: {}", position(file_, at.source()), key, problem)});
   }
-  /// For what a reader of the whole file would say, without one line to point at.
-  void note(const std::string& problem) { problems_.add(fmt::format("{}: {}", file_, problem)); }
-  bool clean() const { return problems_.empty(); }
-  void finish() const {
-    problems_.throw_if_any(fmt::format("{}: this does not describe a machine:", file_));
+  /// For what is wrong with the file as a whole, without one line to point at.
+  void note(const std::string& problem) {
+    notes_.push_back({std::nullopt, fmt::format("{}: {}", file_, problem)});
   }
+  bool clean() const { return notes_.empty() && missing_.empty(); }
+  /// Throws InputError with all notes, in the order of the file.
+  void finish();
 
  private:
   const toml::node* find(const std::string& key);
-  void note_missing(const std::string& key, const std::string& expected);
   std::optional<std::string> read_text(const toml::node& node, const std::string& key);
   template <typename T>
   void read_value(const toml::node& node, const Field& field, T& to);
@@ -78,10 +81,34 @@ class Decoder {
 
   const toml::table& root_;
   const std::string& file_;
-  bool partial_ = false;
+  bool inherits_ = false;
   std::vector<std::string> asked_;
-  Problems problems_;
+  struct Note {
+    std::optional<toml::source_position> at;
+    std::string text;
+  };
+  std::vector<Note> notes_;
+  std::vector<std::string> missing_;
 };
+
+void Decoder::finish() {
+  if (!missing_.empty()) {
+    note(
+        fmt::format("missing: {}. Give text in quotes, and each number as {}; or inherit what you "
+                    "leave out, with base = \"wse2\"",
+                    fmt::join(missing_, ", "), NumberForm));
+  }
+  // What has no place comes last.
+  const auto place = [](const Note& note) {
+    return note.at ? std::tuple(0, note.at->line, note.at->column)
+                   : std::tuple(1, toml::source_index{0}, toml::source_index{0});
+  };
+  std::stable_sort(notes_.begin(), notes_.end(),
+                   [&](const Note& a, const Note& b) { return place(a) < place(b); });
+  Problems problems;
+  for (const Note& note : notes_) problems.add(note.text);
+  problems.throw_if_any(fmt::format("{}: this does not describe a machine:", file_));
+}
 
 const toml::node* Decoder::find(const std::string& key) {
   asked_.push_back(key);
@@ -90,13 +117,6 @@ const toml::node* Decoder::find(const std::string& key) {
   const toml::node* section = root_.get(key.substr(0, dot));
   if (section == nullptr || !section->is_table()) return nullptr;
   return section->as_table()->get(key.substr(dot + 1));
-}
-
-void Decoder::note_missing(const std::string& key, const std::string& expected) {
-  note(
-      fmt::format("{} is missing: expected {}; add it, or inherit what this file leaves out with "
-                  "base = \"wse2\"",
-                  key, expected));
 }
 
 std::optional<std::string> Decoder::read_text(const toml::node& node, const std::string& key) {
@@ -118,7 +138,7 @@ std::optional<std::string> Decoder::read_text(const toml::node& node, const std:
 void Decoder::text(const std::string& key, std::string& to, bool required) {
   const toml::node* node = find(key);
   if (node == nullptr) {
-    if (required) note_missing(key, "text in quotes");
+    if (required) missing_.push_back(key);
   } else if (auto read = read_text(*node, key)) {
     to = *read;
   }
@@ -152,7 +172,7 @@ void Decoder::number(const Field& field, Sourced<T>& to) {
   const std::string key = field.key;
   const toml::node* node = find(key);
   if (node == nullptr) {
-    if (!partial_) note_missing(key, fmt::format("{} ({})", NumberForm, field.meaning));
+    if (!inherits_) missing_.push_back(key);
     return;
   }
   const toml::table* table = node->as_table();
@@ -249,8 +269,8 @@ Wafer decode_wafer(Decoder& decoder, std::string name, const Wafer* base) {
   wafer.name = std::move(name);
   wafer.calibrated = false;  // measurements of the base are not of this machine
   decoder.text("description", wafer.description, true);
-  decoder.text("generation", wafer.generation, base == nullptr);
-  decoder.text("process", wafer.process, base == nullptr);
+  decoder.text("generation", wafer.generation, !decoder.inherits());
+  decoder.text("process", wafer.process, !decoder.inherits());
   decoder.flag("calibrated", wafer.calibrated);
   visit_numbers(wafer, [&](const Field& field, auto& number) { decoder.number(field, number); });
   decoder.refuse_unknown_keys();
@@ -277,13 +297,13 @@ Machine decode(const Source& source, const std::function<Machine(const std::stri
   Decoder decoder(root, source.file);
   std::string kind, base_name;
   decoder.text("base", base_name, false);
-  decoder.text("kind", kind, base_name.empty());
+  decoder.text("kind", kind, !root.contains("base"));
   if (!kind.empty() && kind != "wafer") {
     decoder.note(fmt::format("kind: expected \"wafer\", found \"{}\"", shown(kind)));
     decoder.finish();
   }
+  if (root.contains("base")) decoder.inherit();
   if (base_name.empty()) return decode_wafer(decoder, source.name, nullptr);
-  decoder.inherit();
   const Machine base = load_base(base_name);
   return decode_wafer(decoder, source.name, &std::get<Wafer>(base));
 }

@@ -4,14 +4,16 @@
 
 #include <cmath>
 
+#include "wafer/base/human.h"
+
 namespace wafer::machine {
 
 std::string refuse(const Field& field, double value, bool whole) {
   const bool within = value >= field.least && value <= field.most;  // false for NaN
   if (within && (!whole || value == std::floor(value))) return {};
-  return fmt::format("expected {} from {} to {}{}{}, found {}",
-                     whole ? "a whole number" : "a number", field.least, field.most,
-                     *field.unit == '\0' ? "" : " ", field.unit, value);
+  return fmt::format("expected {} from {} to {}, found {}", whole ? "a whole number" : "a number",
+                     human(field.least, field.unit), human(field.most, field.unit),
+                     human(value, field.unit));
 }
 
 std::vector<std::string> contradictions(const Wafer& wafer) {

@@ -21,4 +21,7 @@ struct Number {
 /// Every number of a machine, in the order of docs/machines.md.
 std::vector<Number> numbers(const Machine& machine);
 
+/// What figures.h derives from them, with its formula as source.
+std::vector<Number> figures(const Machine& machine);
+
 }  // namespace wafer::machine
