@@ -212,8 +212,8 @@ TEST(Evaluate, names_unbound_dimensions) {
 TEST(Evaluate, refuses_inputs_that_do_not_match_all_at_once) {
   Graph graph = with_main();
   Builder b(graph, graph.main);
-  b.output("y",
-           b.add(b.input("left", type_named("f32[2]")), b.input("right", type_named("f32[2]"))));
+  const ValueId left = b.input("left", type_named("f32[2]"));
+  b.output("y", b.add(left, b.input("right", type_named("f32[2]"))));
   const std::string text =
       refusal<InputError>(graph, {tensor("f32[3]", {1, 2, 3}), tensor("i32[2]", {1, 2})});
   EXPECT_NE(text.find("(left) is f32[2]; found f32[3]"), std::string::npos) << text;
