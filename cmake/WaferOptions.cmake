@@ -42,7 +42,7 @@ endfunction()
 
 set(WAFER_FALSE_ALARMS)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  set(WAFER_FALSE_ALARMS -Wno-restrict)  # "text" + std::string, GCC bug 105651
+  set(WAFER_FALSE_ALARMS -Wno-restrict -Wno-maybe-uninitialized)  # "text" + std::string, GCC bug 105651
 endif()
 
 find_package(fmt REQUIRED)

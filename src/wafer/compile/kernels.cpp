@@ -10,13 +10,6 @@ namespace {
 using ir::Op;
 using ir::OpKind;
 
-bool holds_batch(const TensorType& type) {
-  return std::any_of(type.shape.begin(), type.shape.end(), [](const Dim& d) {
-    const auto& symbols = d.symbols();
-    return std::find(symbols.begin(), symbols.end(), ir::BatchSymbol) != symbols.end();
-  });
-}
-
 bool is_light(OpKind kind) {
   switch (kind) {
     case OpKind::Constant:
@@ -46,6 +39,23 @@ std::string implementation_of(const Op& op, const plan::Work& work) {
   return std::string(ir::name_of(op.kind));
 }
 
+/// Elements that a softmax over keys goes over: B x H x S x T of an attention.
+double scores_of(const ir::Function& f, const Op& op) {
+  switch (op.kind) {
+    case OpKind::Softmax:
+    case OpKind::SoftmaxGrad:
+      return static_cast<double>(f.type_of(op.operands[0]).elements());
+    case OpKind::Attention:
+    case OpKind::AttentionGrad: {
+      const Shape& q = f.type_of(op.operands[0]).shape;
+      const Shape& k = f.type_of(op.operands[1]).shape;
+      return static_cast<double>((q[0] * q[1] * q[2] * k[2]).value());
+    }
+    default:
+      return 0;
+  }
+}
+
 plan::Kernel begin_kernel(ir::FunctionId function, uint32_t at, const Op& op) {
   return {.name = op.scope.empty() ? std::string(ir::name_of(op.kind)) : op.scope,
           .implementation = {},
@@ -57,6 +67,13 @@ plan::Kernel begin_kernel(ir::FunctionId function, uint32_t at, const Op& op) {
 }
 
 }  // namespace
+
+bool holds_batch(const TensorType& type) {
+  return std::any_of(type.shape.begin(), type.shape.end(), [](const Dim& d) {
+    const auto& symbols = d.symbols();
+    return std::find(symbols.begin(), symbols.end(), ir::BatchSymbol) != symbols.end();
+  });
+}
 
 bool is_weight_product(const ir::Graph&, const ir::Function& function, const ir::Op& op) {
   if (op.kind == OpKind::Convolution) return true;
@@ -80,6 +97,7 @@ plan::Work KernelCutter::work_of(ir::FunctionId id, const Op& symbolic_op, const
   const bool weights =
       is_product(op.kind) && is_weight_product(symbolic_, symbolic_.function(id), symbolic_op);
   (weights ? work.weight_product : work.local_product) += cost.product;
+  work.scores = scores_of(bound_.function(id), op);
   return work;
 }
 

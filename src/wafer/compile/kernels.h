@@ -8,6 +8,9 @@
 
 namespace wafer::compile {
 
+/// Whether a type has the symbolic batch among its dimensions: an activation.
+bool holds_batch(const TensorType& type);
+
 /// The arithmetic class of a product: true when a weight takes part (as an operand or because the
 /// result is a weight's gradient), false when both operands are activations. Where the graph's
 /// batch is symbolic, a product is local when both operands and the result hold the batch; else

@@ -147,8 +147,8 @@ std::vector<Run> runs_of(const Sequence& s, size_t period) {
 /// How an operand of an op in one instance is found; equal in every instance but for the first.
 struct Wire {
   enum class Kind : uint8_t { Constant, Inside, Carried, Outside } kind = Kind::Outside;
-  size_t op = 0;      ///< Inside, Carried: position in the period; Constant: index in main.ops
-  size_t result = 0;  ///< which result of it
+  size_t op = 0;       ///< Inside, Carried: position in the period; Constant: index in main.ops
+  size_t result = 0;   ///< which result of it
   ValueId value = {};  ///< Outside, Carried
 };
 

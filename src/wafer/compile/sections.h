@@ -21,13 +21,22 @@ struct Section {
 /// section that reads them first; optimizer ops belong to no section.
 std::vector<Section> find_sections(const ir::Graph& graph);
 
+/// One parameter of a section that runs once, or the like parameters of the layers of a repeated
+/// one (one an iteration; all equal where layers share it).
+struct Stream {
+  std::vector<size_t> inputs;  ///< indices into main.inputs
+};
+
+/// Like values of main, one an iteration of a repeated section.
+using Values = std::vector<ir::ValueId>;
+
 /// What crosses between sections and the world outside, found from the values of main.
 struct SectionTraffic {
-  std::vector<size_t> parameters;     ///< indices into main.inputs that it reads, a set
-  std::vector<size_t> gradients;      ///< parameters whose gradient (or a part of it) it makes
-  std::vector<size_t> data;           ///< data inputs that it reads
-  std::vector<ir::ValueId> saved;     ///< values it makes in the forward pass for the backward pass
-  std::vector<ir::ValueId> entering;  ///< activations it reads that other ops made, layer by layer
+  std::vector<Stream> weights;    ///< parameters that it reads
+  std::vector<Stream> gradients;  ///< parameters whose gradient, or a part of it, it makes
+  std::vector<size_t> data;       ///< data inputs that it reads
+  std::vector<Values> saved;      ///< made in the forward pass, read in the backward pass
+  std::vector<Values> entering;   ///< activations that it reads and other layers made
 };
 std::vector<SectionTraffic> traffic_of(const ir::Graph& graph,
                                        const std::vector<Section>& sections);

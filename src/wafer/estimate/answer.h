@@ -39,7 +39,7 @@ struct Memory {
   Bytes activations_spilled;  ///< at the activation servers
   Bytes workspace;            ///< largest that one layer needs at once
   Bytes wafer_capacity;       ///< SRAM left for activations
-  Bytes store_total;          ///< weights + master weights + optimizer state
+  Bytes store_total;          ///< weights + optimizer state
   Bytes store_capacity;
 };
 

@@ -55,7 +55,8 @@ struct Kernel {
   ir::FunctionId function;  ///< of Plan::graph
   uint32_t first_op = 0;    ///< its ops there: [first_op, first_op + op_count)
   uint32_t op_count = 0;
-  Work work;  ///< of one launch, at the plan's micro-batch
+  double density = 1;  ///< of the weights that its products read
+  Work work;           ///< of one launch, at the plan's micro-batch
 };
 
 struct Buffer {
@@ -131,6 +132,7 @@ struct Plan {
   int64_t tokens_per_sample = 1;
   DType precision = DType::F16;
   Recompute recompute = Recompute::None;
+  bool spilled = false;            ///< kept activations leave the wafer
   double density = 1;              ///< of the weights that stream
   std::string micro_batch_reason;  ///< the rule that chose it, in words
   std::string activation_reason;   ///< where activations live, and why

@@ -1,0 +1,322 @@
+#include "wafer/compile/assemble.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace wafer::compile {
+namespace {
+
+using ir::Phase;
+using plan::Buffer;
+using plan::BufferId;
+using plan::BufferKind;
+using plan::KernelId;
+using plan::Move;
+using plan::Node;
+using plan::Place;
+using plan::Recompute;
+
+/// What a recompute policy keeps of a forward section.
+std::vector<Kept> kept_of(const SectionWork& work, Recompute recompute) {
+  if (recompute == Recompute::None) return work.saved;
+  std::vector<Kept> kept = work.entering;
+  if (recompute == Recompute::Full) return kept;
+  for (const Kept& k : work.saved) {
+    if (k.of_product) kept.push_back(k);
+  }
+  return kept;
+}
+
+/// Sections whose activations the backward pass wants: those that some backward section answers.
+std::set<size_t> answered_sections(const StepAnalysis& analysis) {
+  std::set<size_t> answered;
+  for (const SectionWork& work : analysis.sections) {
+    if (work.forward != SIZE_MAX) answered.insert(work.forward);
+  }
+  return answered;
+}
+
+/// Bytes on the wire of a sparse tensor: each non-zero with a 16-bit index, in 32-bit wavelets;
+/// never more than dense. **Source:** Cerebras SDK, indexed wavelets: 16-bit index, 16-bit value.
+double wire_bytes_per_element(double size, double density) {
+  if (density >= 1) return size;
+  const double indexed = size == 2 ? 4 : size + 2;
+  return std::min(size, density * indexed);
+}
+
+constexpr double GradientBytes = 4;  // f32: 16-bit gradients fit the measurements worse
+
+class Assembler {
+ public:
+  Assembler(const ir::Graph& graph, const StepAnalysis& analysis, double scale,
+            const StreamedRequest& request, const Choice& choice, DType precision)
+      : graph_(graph),
+        main_(graph.entry()),
+        analysis_(analysis),
+        scale_(scale),
+        request_(request),
+        choice_(choice),
+        answered_(answered_sections(analysis)) {
+    plan_.systems = request.systems;
+    plan_.batch = request.batch;
+    plan_.micro_batch = choice.micro_batch;
+    plan_.micro_batches = static_cast<double>(choice.micro_batches);
+    plan_.recompute = choice.recompute;
+    plan_.density = request.density;
+    plan_.precision = precision;
+    plan_.micro_batch_reason = choice.micro_batch_reason;
+    plan_.activation_reason = choice.activation_reason;
+    plan_.training = !answered_.empty();
+    any_repeated_ = std::any_of(analysis.sections.begin(), analysis.sections.end(),
+                                [](const SectionWork& w) { return w.section.repeated; });
+  }
+
+  plan::Plan run() {
+    plan::Repeat step{
+        plan::Repeat::Over::MicroBatches, static_cast<double>(choice_.micro_batches), {}};
+    for (size_t s = 0; s < analysis_.sections.size(); ++s) add_section(s, step.body);
+    plan_.body.push_back(std::move(step));
+    if (plan_.training) add_updates();
+    add_workspace();
+    return std::move(plan_);
+  }
+
+ private:
+  BufferId add_buffer(Buffer buffer) {
+    plan_.buffers.push_back(std::move(buffer));
+    return BufferId(plan_.buffers.size() - 1);
+  }
+
+  KernelId add_kernel(plan::Kernel kernel, double scale) {
+    kernel.work = kernel.work * scale;
+    plan_.kernels.push_back(std::move(kernel));
+    return KernelId(plan_.kernels.size() - 1);
+  }
+
+  void add_section(size_t s, std::vector<Node>& body) {
+    const SectionWork& work = analysis_.sections[s];
+    plan::Layer layer{
+        .name = work.section.name, .phase = work.section.phase, .passes = work.passes, .body = {}};
+    const bool forward = work.section.phase == Phase::Forward;
+    if (!forward && work.forward != SIZE_MAX) add_activations(work.forward, true, layer.body);
+    for (const Stream& stream : work.traffic.weights) add_weight(work, stream, layer.body);
+    if (forward) add_data(work, layer.body);
+    if (!forward && work.forward != SIZE_MAX) add_recompute(work.forward, layer.body);
+    add_launches(s, layer.body);
+    if (forward && answered_.count(s) > 0) add_activations(s, false, layer.body);
+    for (const Stream& stream : work.traffic.gradients) add_gradient(work, stream, layer.body);
+    if (layer.body.empty()) return;
+    if (!work.section.repeated) {
+      body.push_back(std::move(layer));
+      return;
+    }
+    plan::Repeat repeat{plan::Repeat::Over::Layers, work.section.layers(), {}};
+    repeat.body.push_back(std::move(layer));
+    body.push_back(std::move(repeat));
+  }
+
+  BufferId parameter_buffer(const std::string& layer, const Stream& stream) {
+    const auto found = parameters_.find(stream.inputs);
+    if (found != parameters_.end()) return found->second;
+    const ir::Input& input = main_.inputs[stream.inputs[0]];
+    const std::set<size_t> distinct(stream.inputs.begin(), stream.inputs.end());
+    const BufferId id = add_buffer({.name = input.name,
+                                    .type = main_.type_of(input.value),
+                                    .kind = BufferKind::Parameter,
+                                    .home = Place::Store,
+                                    .layer = layer,
+                                    .frozen = analysis_.updates.count(stream.inputs[0]) == 0,
+                                    .instances = static_cast<double>(distinct.size())});
+    return parameters_[stream.inputs] = id;
+  }
+
+  /// Weights of layers are sparse when asked for; tables, vectors and heads stay dense.
+  double density_of(const SectionWork& work, const TensorType& type) const {
+    const bool layer = work.section.repeated || !any_repeated_;
+    return layer && type.rank() >= 2 ? request_.density : 1;
+  }
+
+  void add_weight(const SectionWork& work, const Stream& stream, std::vector<Node>& body) {
+    const BufferId id = parameter_buffer(work.section.name, stream);
+    const TensorType& type = plan_.buffer(id).type;
+    const double density = density_of(work, type);
+    const double each = wire_bytes_per_element(size_in_bytes(type.dtype), density);
+    body.push_back(Move{Move::Kind::WeightIn, id, density,
+                        Bytes(each * static_cast<double>(type.elements()))});
+  }
+
+  void add_gradient(const SectionWork& work, const Stream& stream, std::vector<Node>& body) {
+    const BufferId parameter = parameter_buffer(work.section.name, stream);
+    const Buffer like = plan_.buffer(parameter);
+    const double density = density_of(work, like.type);
+    const BufferId id = add_buffer({.name = "gradient of " + like.name,
+                                    .type = {DType::F32, like.type.shape},
+                                    .kind = BufferKind::Gradient,
+                                    .home = Place::Store,
+                                    .layer = work.section.name,
+                                    .instances = like.instances});
+    const double each = wire_bytes_per_element(GradientBytes, density);
+    body.push_back(Move{Move::Kind::GradientOut, id, density,
+                        Bytes(each * static_cast<double>(like.type.elements()))});
+  }
+
+  void add_data(const SectionWork& work, std::vector<Node>& body) {
+    for (size_t input : work.traffic.data) {
+      const TensorType& type = main_.type_of(main_.inputs[input].value);
+      const auto [at, fresh] = data_.try_emplace(input, BufferId());
+      if (!fresh) continue;
+      at->second = add_buffer({.name = main_.inputs[input].name,
+                               .type = type,
+                               .kind = BufferKind::Data,
+                               .home = Place::ActivationStore,
+                               .layer = work.section.name});
+      body.push_back(Move{Move::Kind::DataIn, at->second, 1, type.bytes() * scale_});
+    }
+  }
+
+  /// The kept activations of forward section s: made, and when they spill, out or in again.
+  void add_activations(size_t s, bool back, std::vector<Node>& body) {
+    const auto [at, fresh] = activations_.try_emplace(s);
+    if (fresh) {
+      for (const Kept& k : kept_of(analysis_.sections[s], choice_.recompute)) {
+        at->second.push_back(
+            add_buffer({.name = k.name,
+                        .type = k.type,
+                        .kind = BufferKind::Activation,
+                        .home = choice_.spill ? Place::ActivationStore : Place::Wafer,
+                        .layer = analysis_.sections[s].section.name,
+                        .instances = k.instances * scale_}));
+      }
+    }
+    if (!choice_.spill) return;
+    const double layers = analysis_.sections[s].section.layers();
+    for (BufferId id : at->second) {
+      // Values that all layers share cross once, not once a layer.
+      body.push_back(Move{back ? Move::Kind::ActivationIn : Move::Kind::ActivationOut, id, 1,
+                          plan_.buffer(id).bytes() / layers});
+    }
+  }
+
+  void add_launches(size_t s, std::vector<Node>& body) {
+    for (const plan::Kernel& kernel : analysis_.sections[s].kernels) {
+      kernels_of_[s].push_back(add_kernel(kernel, scale_));
+      plan_.kernels.back().density = kernel_density(analysis_.sections[s], kernel);
+      body.push_back(plan::Launch{kernels_of_[s].back()});
+    }
+  }
+
+  double kernel_density(const SectionWork& work, const plan::Kernel& kernel) const {
+    const bool layer = work.section.repeated || !any_repeated_;
+    return layer && kernel.work.weight_product.value > 0 ? request_.density : 1;
+  }
+
+  void add_recompute(size_t forward, std::vector<Node>& body) {
+    if (choice_.recompute == Recompute::None) return;
+    for (KernelId id : kernels_of_[forward]) {
+      const bool product = plan_.kernel(id).work.weight_product.value > 0;
+      if (choice_.recompute == Recompute::Selective && product) continue;
+      body.push_back(plan::Launch{.kernel = id, .where = Place::Wafer, .recompute = true});
+    }
+  }
+
+  void add_updates() {
+    plan_.body.push_back(plan::Barrier{"the gradients of all micro-batches have been added"});
+    std::map<std::string, plan::Update> by_layer;
+    std::vector<std::string> order;
+    for (const auto& [inputs, id] : parameters_in_order()) {
+      if (plan_.buffer(id).frozen) continue;
+      const std::string layer = plan_.buffer(id).layer;
+      const auto [at, fresh] = by_layer.try_emplace(layer);
+      if (fresh) {
+        order.push_back(layer);
+        at->second.kernel = add_kernel({.name = "update/" + layer,
+                                        .implementation = "optimizer",
+                                        .phase = Phase::Optimizer,
+                                        .function = graph_.main,
+                                        .first_op = analysis_.updates.at(inputs[0]).first,
+                                        .op_count = 0,
+                                        .work = {}},
+                                       1);
+      }
+      add_update(inputs, id, at->second);
+    }
+    for (const std::string& layer : order) plan_.body.push_back(by_layer.at(layer));
+  }
+
+  std::vector<std::pair<std::vector<size_t>, BufferId>> parameters_in_order() const {
+    std::vector<std::pair<std::vector<size_t>, BufferId>> result(parameters_.begin(),
+                                                                 parameters_.end());
+    std::sort(result.begin(), result.end(),
+              [](const auto& a, const auto& b) { return a.second < b.second; });
+    return result;
+  }
+
+  void add_update(const std::vector<size_t>& inputs, BufferId id, plan::Update& update) {
+    update.parameters.push_back(id);
+    plan::Kernel& kernel = plan_.kernels[update.kernel.index];
+    for (size_t input : std::set<size_t>(inputs.begin(), inputs.end())) {
+      const ParameterUpdate& ops = analysis_.updates.at(input);
+      kernel.work += plan::Work{.weight_product = {},
+                                .local_product = {},
+                                .elementwise = ops.cost.elementwise,
+                                .scores = 0,
+                                .read = ops.cost.read,
+                                .written = ops.cost.written};
+      ++kernel.op_count;
+    }
+    for (size_t state : analysis_.updates.at(inputs[0]).state) {
+      add_buffer({.name = main_.inputs[state].name,
+                  .type = main_.type_of(main_.inputs[state].value),
+                  .kind = BufferKind::OptimizerState,
+                  .home = Place::Store,
+                  .layer = plan_.buffer(id).layer,
+                  .instances = plan_.buffer(id).instances});
+    }
+  }
+
+  void add_workspace() {
+    const double bytes = analysis_.widest_kernel.value * scale_;
+    add_buffer({.name = "widest kernel",
+                .type = {DType::U8, {Dim(static_cast<int64_t>(bytes))}},
+                .kind = BufferKind::Workspace,
+                .home = Place::Wafer,
+                .layer = {}});
+  }
+
+  const ir::Graph& graph_;
+  const ir::Function& main_;
+  const StepAnalysis& analysis_;
+  const double scale_;
+  const StreamedRequest& request_;
+  const Choice& choice_;
+  const std::set<size_t> answered_;
+  bool any_repeated_ = false;
+  std::map<std::vector<size_t>, BufferId> parameters_;
+  std::map<size_t, BufferId> data_;
+  std::map<size_t, std::vector<BufferId>> activations_;
+  std::map<size_t, std::vector<KernelId>> kernels_of_;
+  plan::Plan plan_;
+};
+
+}  // namespace
+
+plan::Plan assemble_streamed(const ir::Graph& graph, const StepAnalysis& analysis, double scale,
+                             const StreamedRequest& request, const Choice& choice,
+                             DType precision) {
+  return Assembler(graph, analysis, scale, request, choice, precision).run();
+}
+
+Bytes kept_bytes(const StepAnalysis& analysis, Recompute recompute) {
+  Bytes bytes;
+  for (size_t s : answered_sections(analysis)) {
+    for (const Kept& k : kept_of(analysis.sections[s], recompute)) {
+      bytes += k.type.bytes() * k.instances;
+    }
+  }
+  return bytes;
+}
+
+}  // namespace wafer::compile
