@@ -74,6 +74,7 @@ struct Answer {
   Roofline roofline;
   PaperRoofline paper_roofline;
   std::vector<LayerCost> layers;
+  Seconds hand_over;     ///< fixed cost of a training step
   Seconds store_update;  ///< the optimizer at the store, where it is not hidden
   Seconds reduce_tree;   ///< what several systems add to a step
 };
