@@ -13,6 +13,7 @@ namespace wafer::ir {
 namespace {
 
 double neutral_element(ElementFn fn, DType type) {
+  constexpr double Largest = std::numeric_limits<double>::max();
   switch (fn) {
     case ElementFn::Add:
     case ElementFn::Or:
@@ -20,15 +21,23 @@ double neutral_element(ElementFn fn, DType type) {
       return 0;
     case ElementFn::Multiply:
       return 1;
-    case ElementFn::And:
-      return type == DType::Bool ? 1 : -1;
+    case ElementFn::And:  // all bits
+      return is_signed_integer(type) ? -1 : round_to(type, Largest);
     case ElementFn::Maximum:
-      return is_float(type) ? -HUGE_VAL : round_to(type, -std::numeric_limits<double>::max());
+      return is_float(type) ? -HUGE_VAL : round_to(type, type == DType::Bool ? 0 : -Largest);
     case ElementFn::Minimum:
-      return is_float(type) ? HUGE_VAL : round_to(type, std::numeric_limits<double>::max());
+      return is_float(type) ? HUGE_VAL : round_to(type, Largest);
     default:
       throw InternalError("not a reduction: " + std::string(name_of(fn)));
   }
+}
+
+/// The bits of an integer of the type; x was rounded to it, which as a double may lie one above
+/// the largest.
+int64_t integer_of(DType type, double x) {
+  constexpr double Past63 = 9223372036854775808.0;
+  if (type != DType::U64) return x >= Past63 ? INT64_MAX : static_cast<int64_t>(x);
+  return static_cast<int64_t>(x >= 2 * Past63 ? UINT64_MAX : static_cast<uint64_t>(x));
 }
 
 Ints trailing_dims(int from_rank, int to_rank) {
@@ -84,18 +93,21 @@ ValueId Builder::emit1(OpKind kind, std::vector<ValueId> operands, Attributes at
 }
 
 ValueId Builder::constant(double value, TensorType type) {
-  Literal literal{
-      .type = std::move(type), .splat = true, .elided = false, .floats = {}, .integers = {}};
-  if (is_float(literal.type.dtype)) {
+  Literal literal;
+  literal.type = std::move(type);
+  literal.splat = true;
+  const DType dtype = literal.type.dtype;
+  if (is_float(dtype)) {
     literal.floats = {value};
   } else {
-    literal.integers = {static_cast<int64_t>(value)};
+    literal.integers = {integer_of(dtype, round_to(dtype, value))};
   }
   return this->literal(std::move(literal));
 }
 
 ValueId Builder::literal(Literal literal) {
   const TensorType type = literal.type;
+  for (double& x : literal.floats) x = round_to(type.dtype, x);
   auto ref = std::make_shared<const Literal>(std::move(literal));
   return emit1(OpKind::Constant, {}, {{AttrKey::Value, LiteralRef(std::move(ref))}}, {type});
 }

@@ -37,7 +37,7 @@ class Builder {
   ValueId emit1(OpKind kind, std::vector<ValueId> operands, Attributes attrs = {},
                 const std::vector<TensorType>& declared = {});
 
-  /// Splat constant of any type.
+  /// Splat constant of any type; the value is rounded to it, as the elements of a literal are.
   ValueId constant(double value, TensorType type);
   ValueId scalar(double value, DType dtype) { return constant(value, {dtype, {}}); }
   ValueId literal(Literal literal);

@@ -75,19 +75,45 @@ LiteralRef bind_literal(const LiteralRef& literal, const DimBindings& bindings) 
 
 enum class Mark : uint8_t { New, Open, Done };
 
-void visit(const Graph& graph, FunctionId id, std::vector<Mark>& marks,
-           std::vector<FunctionId>& order) {
-  if (marks[id.index] == Mark::Done) return;
-  if (marks[id.index] == Mark::Open) {
-    throw InputError("function " + graph.function(id).name +
-                     " calls itself; recursion has no plan");
-  }
-  marks[id.index] = Mark::Open;
+/// A function on the way of a depth-first walk, with what it calls and how far that is done.
+struct Frame {
+  FunctionId id;
+  std::vector<FunctionId> callees;
+  size_t next = 0;
+};
+
+Frame frame_of(const Graph& graph, FunctionId id) {
+  Frame frame{id, {}, 0};
   for (const Op& op : graph.function(id).ops) {
-    for (FunctionId callee : functions_of(op)) visit(graph, callee, marks, order);
+    for (FunctionId callee : functions_of(op)) frame.callees.push_back(callee);
   }
-  marks[id.index] = Mark::Done;
-  order.push_back(id);
+  return frame;
+}
+
+/// A walk without recursion of its own: chains of calls may be long.
+void visit(const Graph& graph, FunctionId root, std::vector<Mark>& marks,
+           std::vector<FunctionId>& order) {
+  std::vector<Frame> path;
+  const auto enter = [&](FunctionId id) {
+    if (marks[id.index] == Mark::Done) return;
+    if (marks[id.index] == Mark::Open) {
+      throw InputError("function @" + graph.function(id).name +
+                       " calls itself; recursion has no plan [GRF3]");
+    }
+    marks[id.index] = Mark::Open;
+    path.push_back(frame_of(graph, id));
+  };
+  enter(root);
+  while (!path.empty()) {
+    Frame& top = path.back();
+    if (top.next < top.callees.size()) {
+      enter(top.callees[top.next++]);
+      continue;
+    }
+    marks[top.id.index] = Mark::Done;
+    order.push_back(top.id);
+    path.pop_back();
+  }
 }
 
 }  // namespace

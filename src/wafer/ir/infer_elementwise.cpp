@@ -1,5 +1,5 @@
 // Types of sources (constant, iota, rng) and of what works one element at a time.
-#include <algorithm>
+#include <cmath>
 
 #include "wafer/ir/typing.h"
 
@@ -60,6 +60,28 @@ bool gives_bool(ElementFn fn) {
          (fn >= ElementFn::Equal && fn <= ElementFn::GreaterEqual);
 }
 
+bool in_range(DType dtype, int64_t x) {
+  const int bits = 8 * size_in_bytes(dtype);
+  if (dtype == DType::Bool) return x == 0 || x == 1;
+  if (bits == 64) return true;  // u64 as its bits
+  if (is_signed_integer(dtype))
+    return x >= -(int64_t{1} << (bits - 1)) && x < int64_t{1} << (bits - 1);
+  return x >= 0 && x < int64_t{1} << bits;
+}
+
+/// Rule CONST4: each element is one of the type.
+void check_range(const Typing& t, const Literal& literal) {
+  const DType dtype = literal.type.dtype;
+  for (double x : literal.floats) {
+    if (dtype == DType::F64) break;
+    t.require(std::isnan(x) || round_to(dtype, x) == x, "CONST4", "{} holds no {}", name_of(dtype),
+              x);
+  }
+  for (int64_t x : literal.integers) {
+    t.require(in_range(dtype, x), "CONST4", "{} holds no {}", name_of(dtype), x);
+  }
+}
+
 /// Rule CONST2: as many elements as the type has, of its class.
 void check_elements(const Typing& t, const Literal& literal) {
   const bool floats = is_float(literal.type.dtype);
@@ -105,6 +127,7 @@ Types type_constant(const Typing& t) {
     t.require(dim.factor() >= 0, "TYPE3", "dimensions are not negative; found {}", literal.type);
   }
   check_elements(t, literal);
+  check_range(t, literal);
   return {literal.type};  // CONST1
 }
 
@@ -121,6 +144,11 @@ Types type_rng(const Typing& t) {
   t.require(distribution == "uniform" || distribution == "normal", "RNG1",
             "distribution is uniform or normal; found \"{}\"", distribution);
   t.require(is_float(type.dtype), "RNG2", "makes floats; found {}", type);
+  const auto a = t.attrs.get<double>(AttrKey::Axis0);
+  const auto b = t.attrs.get<double>(AttrKey::Axis1);
+  t.require(std::isfinite(a) && std::isfinite(b) && (distribution == "uniform" ? a <= b : b >= 0),
+            "RNG3", "uniform takes a <= b, normal a deviation b of at least 0; found {} and {}", a,
+            b);
   return {type};
 }
 

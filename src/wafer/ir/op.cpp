@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 
 #include "wafer/base/error.h"
 
@@ -200,6 +202,16 @@ void Attributes::set(AttrKey key, AttrValue value) {
 const AttrValue* Attributes::find(AttrKey key) const {
   const auto at = std::lower_bound(entries_.begin(), entries_.end(), key, key_less);
   return at != entries_.end() && at->first == key ? &at->second : nullptr;
+}
+
+bool operator==(const Literal& a, const Literal& b) {
+  const auto same = [](double x, double y) {
+    return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y) ||
+           (std::isnan(x) && std::isnan(y));
+  };
+  return a.type == b.type && a.splat == b.splat && a.elided == b.elided &&
+         a.integers == b.integers &&
+         std::equal(a.floats.begin(), a.floats.end(), b.floats.begin(), b.floats.end(), same);
 }
 
 bool operator==(const Attributes& a, const Attributes& b) {

@@ -216,9 +216,10 @@ struct Literal {
   TensorType type;
   bool splat = false;
   bool elided = false;
-  std::vector<double> floats;     ///< row-major, for float types
+  std::vector<double> floats;     ///< row-major, for float types; each is one of the type
   std::vector<int64_t> integers;  ///< row-major, for integers (u64 as its bits) and bool
-  friend bool operator==(const Literal&, const Literal&) = default;
+  /// Floats by their bits, so that -0 is not 0; all NaNs are alike.
+  friend bool operator==(const Literal& a, const Literal& b);
 };
 
 /// Two lists of dimensions that go together: {contract = [1]x[0]}.
