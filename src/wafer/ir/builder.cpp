@@ -195,8 +195,9 @@ ValueId Builder::reduce_mean(ValueId x, Ints dims) {
 }
 
 ValueId Builder::dot_general(ValueId a, ValueId b, DimPairs contract, DimPairs batch) {
-  return emit1(OpKind::DotGeneral, {a, b},
-               {{AttrKey::Contract, std::move(contract)}, {AttrKey::Batch, std::move(batch)}});
+  Attributes attrs{{AttrKey::Contract, std::move(contract)}};
+  if (!batch.lhs.empty() || !batch.rhs.empty()) attrs.set(AttrKey::Batch, std::move(batch));
+  return emit1(OpKind::DotGeneral, {a, b}, std::move(attrs));
 }
 
 ValueId Builder::matmul(ValueId x, ValueId w) {

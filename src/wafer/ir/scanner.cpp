@@ -96,13 +96,11 @@ std::string_view Scanner::number(const char* what) {
 }
 
 int64_t Scanner::integer() {
-  skip_blanks();
   const Place start = place();
   return converted<int64_t>(number("a whole number"), start, "a whole number");
 }
 
 double Scanner::floating() {
-  skip_blanks();
   const Place start = place();
   return converted<double>(number("a number"), start, "a number");
 }
@@ -120,7 +118,6 @@ char Scanner::escaped() {
 }
 
 std::string Scanner::string() {
-  skip_blanks();
   const Place start = place();
   expect('"');
   std::string result;

@@ -25,7 +25,11 @@ class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
 
-  Place place() const { return {line_, at_ - line_start_ + 1}; }
+  /// Of the next token.
+  Place place() {
+    skip_blanks();
+    return {line_, at_ - line_start_ + 1};
+  }
   bool at_end() const { return at_ == text_.size(); }
   bool at_line_end();
   /// To the start of the next line, whatever stands before it.
