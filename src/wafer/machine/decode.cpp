@@ -99,12 +99,12 @@ void Decoder::finish() {
                     fmt::join(missing_, ", "), NumberForm));
   }
   // What has no place comes last.
-  const auto place = [](const Note& note) {
-    return note.at ? std::tuple(0, note.at->line, note.at->column)
-                   : std::tuple(1, toml::source_index{0}, toml::source_index{0});
+  const auto order = [](const Note& note) {
+    return note.at ? std::tuple(0, note.at->line, note.at->column, note.text)
+                   : std::tuple(1, toml::source_index{0}, toml::source_index{0}, note.text);
   };
-  std::stable_sort(notes_.begin(), notes_.end(),
-                   [&](const Note& a, const Note& b) { return place(a) < place(b); });
+  std::sort(notes_.begin(), notes_.end(),
+            [&](const Note& a, const Note& b) { return order(a) < order(b); });
   Problems problems;
   for (const Note& note : notes_) problems.add(note.text);
   problems.throw_if_any(fmt::format("{}: this does not describe a machine:", file_));

@@ -1,0 +1,52 @@
+// docs/machines.md says what the code does.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "support/contains.h"
+#include "wafer/machine/fields.h"
+#include "wafer/machine/figures.h"
+#include "wafer/machine/load.h"
+
+namespace wafer::machine {
+namespace {
+
+std::string document() {
+  std::ifstream file(std::string(WAFER_SOURCE_DIR) + "/docs/machines.md");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(MachinesDocument, has_the_row_of_every_number_and_no_other) {
+  const std::string text = document();
+  size_t rows = 0;
+  const Wafer wafer;
+  visit_numbers(wafer, [&]<typename T>(const Field& field, const Sourced<T>&) {
+    const char* kind = List<T> ? "list of whole" : Whole<T> ? "whole" : "number";
+    EXPECT_TRUE(
+        contains(text, fmt::format("\n| `{}` | {} | {} | {:g} | {:g} | {} |\n", field.key,
+                                   field.unit, kind, field.least, field.most, field.meaning)));
+    ++rows;
+  });
+  size_t found = 0;
+  for (size_t at = text.find("## Numbers"); (at = text.find("\n| `", at)) != std::string::npos;) {
+    ++found, ++at;
+  }
+  EXPECT_EQ(found, rows);
+}
+
+TEST(MachinesDocument, shows_a_machine_that_loads) {
+  const std::string text = document();
+  const size_t begin = text.find("base = \"wse3\"");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string example = text.substr(begin, text.find("```", begin) - begin);
+  const auto wafer = std::get<Wafer>(parse(example, "example.toml"));
+  EXPECT_EQ(wafer.clock.value, Hertz(1.5e9));
+  EXPECT_EQ(wafer.io.in.value, BytesPerSecond(12 * 400e9 / 8));
+  EXPECT_EQ(wafer.sram.bytes.value, Bytes(2 * 48 * 1024));
+  EXPECT_EQ(wafer.lanes.f16_multiply_add.value, 8);
+}
+
+}  // namespace
+}  // namespace wafer::machine
