@@ -167,6 +167,13 @@ std::vector<FunctionId> callees_first(const Graph& graph) {
   return order;
 }
 
+std::vector<FunctionId> callees_first(const Graph& graph, FunctionId root) {
+  std::vector<Mark> marks(graph.functions.size(), Mark::New);
+  std::vector<FunctionId> order;
+  visit(graph, root, marks, order);
+  return order;
+}
+
 std::vector<double> run_counts(const Graph& graph) {
   std::vector<double> counts(graph.functions.size(), 0.0);
   counts[graph.main.index] = 1;

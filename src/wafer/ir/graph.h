@@ -90,6 +90,8 @@ std::vector<std::string> unbound_symbols(const Graph& graph);
 /// Functions in an order in which each stands after those it calls (callees first).
 /// Throws InputError on recursion.
 std::vector<FunctionId> callees_first(const Graph& graph);
+/// Likewise, of `root` (the last) and all that it comes to call.
+std::vector<FunctionId> callees_first(const Graph& graph, FunctionId root);
 /// The functions that an op refers to (body, condition, branches).
 std::vector<FunctionId> functions_of(const Op& op);
 /// How often each function runs in one run of main, by FunctionId (a while body counts once).
