@@ -53,9 +53,7 @@ TransformerSpec with_epsilon(TransformerSpec spec, double epsilon) {
   return spec;
 }
 
-/// Trained on sequences of 8192 before its context was stretched to 131072.
 TransformerSpec llama31(TransformerSpec spec) {
-  spec.default_seq = 8192;
   spec.rotary->scaling = {.kind = RopeScaling::Kind::Llama3,
                           .factor = 8,
                           .low_frequency = 1,
@@ -65,23 +63,13 @@ TransformerSpec llama31(TransformerSpec spec) {
   return spec;
 }
 
-/// Trained on sequences of 4096 before its context was stretched.
 TransformerSpec qwen2(TransformerSpec spec) {
-  spec.default_seq = 4096;
   spec.qkv_bias = true;
   return spec;
 }
 
 TransformerSpec mistral(TransformerSpec spec, int64_t window) {
-  spec.default_seq = 8192;
   spec.window = SlidingWindow{.size = window, .first_layer = 0};
-  return spec;
-}
-
-/// Sequences were cropped to 1024 tokens in training.
-TransformerSpec esm2_of(int64_t layers, int64_t hidden, int64_t heads) {
-  TransformerSpec spec = esm2({layers, hidden, heads, 33, 1026});
-  spec.default_seq = 1024;
   return spec;
 }
 
@@ -124,7 +112,7 @@ std::vector<CatalogEntry> catalog() {
       {{"mistral-7b", mistral(llama_of(32, 4096, 32, 8, 14336, 32768), 4096)}, Mistral},
       {{"vit-base", vit({12, 768, 12, 0, 197}, {224, 16, 3}, 1000)}, ViT},
       {{"resnet50", ResNetSpec{.blocks = {3, 4, 6, 3}}}, He},
-      {{"esm2-35m", esm2_of(12, 480, 20)}, Lin},
+      {{"esm2-35m", esm2({12, 480, 20, 33, 1026})}, Lin},
   };
 }
 // clang-format on

@@ -63,6 +63,8 @@ void check_heads(Checker& c, const TransformerSpec& s) {
   c.require(r.dims > 0 && r.dims % 2 == 0 && r.dims <= s.head_dim,
             "rotary dimensions must be even and at most the head's {}, not {}", s.head_dim, r.dims);
   c.require(r.theta > 1, "the rotary base must be above 1, not {}", r.theta);
+  c.require(r.scaling.kind != RopeScaling::Kind::Dynamic || r.dims > 2,
+            "dynamic rotary scaling needs more than {} rotary dimensions", r.dims);
   c.require(r.scaling.factor > 0, "the rotary factor must be positive, not {}", r.scaling.factor);
 }
 

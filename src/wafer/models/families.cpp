@@ -1,7 +1,12 @@
+#include <algorithm>
+
 #include "wafer/models/spec.h"
 
 namespace wafer::models {
 namespace {
+
+/// Longer contexts than this were reached by stretching a network trained on shorter ones.
+constexpr int64_t LongestDefault = 8192;
 
 /// 0 where heads do not divide hidden: check() tells.
 int64_t head_width(const Size& size) {
@@ -17,7 +22,8 @@ TransformerSpec sized(Naming naming, const Size& size) {
   spec.head_dim = head_width(size);
   spec.ffn = 4 * size.hidden;
   spec.vocab = size.vocab;
-  spec.max_positions = spec.default_seq = size.positions;
+  spec.max_positions = size.positions;
+  spec.default_seq = std::min(size.positions, LongestDefault);
   return spec;
 }
 
@@ -25,7 +31,7 @@ TransformerSpec sized(Naming naming, const Size& size) {
 
 TransformerSpec bert(const Size& size, Head head) {
   TransformerSpec spec = sized(Naming::Bert, size);
-  spec.default_seq = 128;  // the length of the published measurements; most of BERT's training
+  spec.default_seq = std::min<int64_t>(size.positions, 128);  // of the published measurements
   spec.token_types = 2;
   spec.epsilon = 1e-12;
   spec.post_norm = spec.embedding_norm = true;
@@ -82,6 +88,7 @@ TransformerSpec llama(const Size& size, int64_t kv_heads, int64_t ffn, double th
 
 TransformerSpec esm2(const Size& size) {
   TransformerSpec spec = sized(Naming::Esm, size);
+  spec.default_seq = std::max<int64_t>(1, size.positions - 2);  // two rows were never positions
   spec.learned_positions = false;
   spec.rotary = Rotary{.dims = spec.head_dim, .theta = 10000, .interleaved = false, .scaling = {}};
   spec.dropped_token = 32;  // <mask> of the published alphabet

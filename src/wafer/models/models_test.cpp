@@ -208,6 +208,15 @@ TEST(Build, hides_what_is_beyond_a_sliding_window) {
   EXPECT_EQ(layer.type_of(layer.inputs[1].value).text(), "f16[1,1,4097,4097]");
 }
 
+TEST(Build, lets_the_layers_before_a_window_see_all) {
+  ModelSpec spec = parse("llama:layers=3,hidden=8,heads=2,vocab=9");
+  std::get<TransformerSpec>(spec.network).window = {.size = 4, .first_layer = 1};
+  const ir::Graph graph = build(spec, {.seq_len = 6});
+  const std::vector<double> counts = ir::run_counts(graph);
+  EXPECT_EQ(counts[graph.find("layer").index], 1);
+  EXPECT_EQ(counts[graph.find("windowed_layer").index], 2);
+}
+
 TEST(Parse, reads_free_forms) {
   // 145.6 B of Narayanan et al., arXiv:2104.04473, Table 1. Their formula, with L = 80, h = 12288,
   // V = 51200, S = 2048: 12 L h^2 + 13 L h + (V + S) h = 144955146240 + 12779520 + 654311424; it

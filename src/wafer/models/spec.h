@@ -116,7 +116,8 @@ struct ModelSpec {
 /// do not divide, tables that contradict each other. `name` begins the message.
 void check(const ModelSpec& spec);
 
-/// The published families by shape; everything else as published. Fields may be changed after.
+/// The published families by shape; everything else as published. Fields may be changed after. The
+/// default sequence is the context, but 128 for BERT and at most 8192 for the others.
 struct Size {
   int64_t layers = 0, hidden = 0, heads = 0, vocab = 0, positions = 0;
 };
