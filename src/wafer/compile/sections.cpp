@@ -46,12 +46,18 @@ std::string run_name(const std::string& layer) {
   return name.empty() ? "layer" : name;
 }
 
+/// The label of the ops, or the outermost scope of a product among them, or of any.
 std::string straight_name(const Function& main, const std::vector<uint32_t>& ops) {
+  std::string name;
   for (uint32_t i : ops) {
-    if (!main.ops[i].layer.empty()) return main.ops[i].layer;
-    if (!main.ops[i].scope.empty()) return main.ops[i].scope.substr(0, main.ops[i].scope.find('/'));
+    const Op& op = main.ops[i];
+    if (!op.layer.empty()) return op.layer;
+    const bool product = op.kind == OpKind::DotGeneral || op.kind == OpKind::Convolution;
+    if (op.scope.empty() || !(product || name.empty())) continue;
+    name = op.scope.substr(0, op.scope.find('/'));
+    if (product) return name;
   }
-  return "section";
+  return name.empty() ? "section" : name;
 }
 
 /// Of each op: the number of the run of calls that it belongs to, or -1.

@@ -51,7 +51,8 @@ struct StreamedCompiler::Analysis {
   DType precision = DType::F16;
   bool training = false;
   std::optional<int64_t> fixed_batch;  ///< where the graph's batch is a number
-  StepAnalysis one;                    ///< of one sample, or of the fixed batch
+  ir::Graph one_graph;                 ///< bound to one sample, or of the fixed batch
+  StepAnalysis one;                    ///< of it
   double parameters = 0;
   Flops model_flops_per_sample;
 };
@@ -269,9 +270,9 @@ StreamedCompiler::StreamedCompiler(ir::Graph step, int64_t tokens_per_sample, DT
   }
   problems.throw_if_any("the graph has unbound dimensions:");
   if (symbols.empty()) a->fixed_batch = fixed_batch(a->graph);
-  const ir::Graph one = ir::bind(a->graph, {{std::string(ir::BatchSymbol), 1}});
-  a->one = analyse(a->graph, one);
-  a->parameters = parameter_count(one);
+  a->one_graph = ir::bind(a->graph, {{std::string(ir::BatchSymbol), 1}});
+  a->one = analyse(a->graph, a->one_graph);
+  a->parameters = parameter_count(a->one_graph);
   Flops forward;
   for (const SectionWork& work : a->one.sections) {
     a->training = a->training || work.section.phase == ir::Phase::Backward;
@@ -293,10 +294,10 @@ plan::Plan StreamedCompiler::skeleton(const machine::Wafer& machine,
   check(request);
   const Analysis& a = *analysis_;
   const int64_t unit = a.fixed_batch.value_or(1);
-  const Chooser chooser(a.graph, a.one, unit, a.training, a.precision, machine, request);
+  const Chooser chooser(a.one_graph, a.one, unit, a.training, a.precision, machine, request);
   const Choice choice = chooser.choose(a.fixed_batch.has_value());
-  plan::Plan plan = assemble_streamed(a.graph, a.one, chooser.scale(choice.micro_batch), request,
-                                      choice, a.precision);
+  plan::Plan plan = assemble_streamed(a.one_graph, a.one, chooser.scale(choice.micro_batch),
+                                      request, choice, a.precision);
   plan.model = a.graph.name;
   plan.machine = machine.name;
   plan.tokens_per_sample = a.tokens_per_sample;
