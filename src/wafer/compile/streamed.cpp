@@ -7,6 +7,7 @@
 
 #include "wafer/base/error.h"
 #include "wafer/compile/assemble.h"
+#include "wafer/compile/passes.h"
 #include "wafer/estimate/streamed.h"
 #include "wafer/ir/cost.h"
 #include "wafer/machine/figures.h"
@@ -288,6 +289,12 @@ StreamedCompiler::StreamedCompiler(ir::Graph step, int64_t tokens_per_sample, DT
 }
 
 StreamedCompiler::~StreamedCompiler() = default;
+
+std::string StreamedCompiler::layers_text() const {
+  return print_layers(analysis_->one_graph, analysis_->one);
+}
+
+std::string StreamedCompiler::kernels_text() const { return print_kernels(analysis_->one); }
 
 plan::Plan StreamedCompiler::skeleton(const machine::Wafer& machine,
                                       const StreamedRequest& request) const {

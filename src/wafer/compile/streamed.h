@@ -37,6 +37,10 @@ class StreamedCompiler {
   /// The same plan without its graph and kernels' places in it: enough for an estimate.
   plan::Plan skeleton(const machine::Wafer& machine, const StreamedRequest& request) const;
 
+  /// What the passes "layers" and "kernels" (compile/passes.h) found, for people.
+  std::string layers_text() const;
+  std::string kernels_text() const;
+
  private:
   struct Analysis;
   std::unique_ptr<const Analysis> analysis_;
