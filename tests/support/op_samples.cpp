@@ -316,3 +316,26 @@ std::vector<OpSample> op_samples(const SampleFunctions& functions) {
   add_collectives(samples);
   return samples;
 }
+
+void emit_sample(Builder& b, const OpSample& sample) {
+  std::vector<ValueId> operands;
+  std::vector<TensorType> results;
+  for (const std::string& text : sample.operands) {
+    operands.push_back(
+        b.input("x" + std::to_string(b.function().inputs.size()), TensorType::parse(text).value()));
+  }
+  for (const std::string& text : sample.results) {
+    results.push_back(TensorType::parse(text).value());
+  }
+  b.emit(sample.kind, operands, sample.attrs, results);
+}
+
+Graph graph_of_samples() {
+  Graph graph;
+  graph.name = "samples";
+  const SampleFunctions functions = add_sample_functions(graph);
+  graph.main = graph.add_function("main");
+  Builder b(graph, graph.main);
+  for (const OpSample& sample : op_samples(functions)) emit_sample(b, sample);
+  return graph;
+}

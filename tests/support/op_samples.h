@@ -27,3 +27,9 @@ SampleFunctions add_sample_functions(wafer::ir::Graph& graph);
 
 /// At least one of every op kind, element function and AttrKey.
 std::vector<OpSample> op_samples(const SampleFunctions& functions);
+
+/// Appends the sample to the builder's function, on inputs of its own.
+void emit_sample(wafer::ir::Builder& b, const OpSample& sample);
+
+/// Every sample in one main.
+wafer::ir::Graph graph_of_samples();

@@ -241,23 +241,7 @@ TEST(Cost, wants_bound_dimensions) {
 }
 
 TEST(Cost, of_every_sample_is_finite_once_bound) {
-  Graph graph;
-  const SampleFunctions functions = add_sample_functions(graph);
-  graph.main = graph.add_function("main");
-  Builder b(graph, graph.main);
-  for (const OpSample& sample : op_samples(functions)) {
-    std::vector<ValueId> values;
-    std::vector<TensorType> results;
-    for (const std::string& text : sample.operands) {
-      values.push_back(b.input("x" + std::to_string(b.function().inputs.size()),
-                               TensorType::parse(text).value()));
-    }
-    for (const std::string& text : sample.results) {
-      results.push_back(TensorType::parse(text).value());
-    }
-    b.emit(sample.kind, values, sample.attrs, results);
-  }
-  const Graph bound = bind(graph, {{"batch", 3}, {"seq", 5}, {"past", 7}});
+  const Graph bound = bind(graph_of_samples(), {{"batch", 3}, {"seq", 5}, {"past", 7}});
   const Cost c = cost_of(bound, bound.main);
   EXPECT_TRUE(std::isfinite(c.total().value) && std::isfinite((c.read + c.written).value));
   EXPECT_GT(c.total().value, 0);

@@ -126,21 +126,17 @@ Graph graph_of(const std::vector<size_t>& chosen, const std::vector<std::string>
   for (size_t index : chosen) {
     const OpSample& sample = samples[index % samples.size()];
     const size_t n = b.function().ops.size();
-    std::vector<ValueId> operands;
-    for (const std::string& text : sample.operands) {
-      operands.push_back(
-          b.input(fmt::format("{} {}", words[n % words.size()], b.function().inputs.size()),
-                  TensorType::parse(text).value(), static_cast<Role>(n % 4)));
-    }
-    std::vector<TensorType> results;
-    for (const std::string& text : sample.results) {
-      results.push_back(TensorType::parse(text).value());
-    }
     b.phase = static_cast<Phase>(n % 3);
     b.layer = words[n % words.size()];
     b.scope = words[(n + 1) % words.size()];
     b.location = words[(n + 2) % words.size()];
-    b.emit(sample.kind, operands, sample.attrs, results);
+    emit_sample(b, sample);
+  }
+  for (size_t i = 0; i < b.function().inputs.size(); ++i) {
+    Input& input = b.function().inputs[i];
+    input.name = fmt::format("{} {}", words[i % words.size()], i);
+    input.role = static_cast<Role>(i % 4);
+    input.frozen = i % 5 == 0;
   }
   return graph;
 }
