@@ -20,7 +20,7 @@ constexpr const char* Qwen2 =
 constexpr const char* Mistral = "Jiang et al., arXiv:2310.06825, Table 1";
 constexpr const char* ViT = "Dosovitskiy et al., arXiv:2010.11929, Table 1";
 constexpr const char* He = "He et al., arXiv:1512.03385, Table 1 (stride as in torchvision)";
-constexpr const char* Lin = "Lin et al., Science 379 (2023), Table S1, and the released checkpoint";
+constexpr const char* Lin = "Lin et al., Science 379 (2023), and the released checkpoint";
 
 constexpr int64_t BertWords = 30522, GptWords = 50257, LlamaWords = 32000, Llama3Words = 128256;
 

@@ -20,11 +20,11 @@ class LayerBuilder {
   ValueId build(ValueId x) {
     if (spec_.parallel) return parallel(x);
     if (spec_.post_norm) {
-      x = norm(b_.add(x, attention(x)), names_.attention_norm);
-      return norm(b_.add(x, mlp(x)), names_.mlp_norm);
+      x = norm(residual(x, attention(x)), names_.attention_norm);
+      return norm(residual(x, mlp(x)), names_.mlp_norm);
     }
-    x = b_.add(x, attention(norm(x, names_.attention_norm)));
-    return b_.add(x, mlp(norm(x, names_.mlp_norm)));
+    x = residual(x, attention(norm(x, names_.attention_norm)));
+    return residual(x, mlp(norm(x, names_.mlp_norm)));
   }
 
  private:
@@ -32,7 +32,12 @@ class LayerBuilder {
     const ValueId attended = norm(x, names_.attention_norm);
     const ValueId fed = spec_.shared_norm ? attended : norm(x, names_.mlp_norm);
     const ValueId attention_part = attention(attended);
-    return b_.add(x, b_.add(attention_part, mlp(fed)));
+    return residual(x, residual(attention_part, mlp(fed)));
+  }
+
+  ValueId residual(ValueId x, ValueId y) {
+    const Scope scope(b_, "residual");
+    return b_.add(x, y);
   }
 
   ValueId norm(ValueId x, std::string_view name) {

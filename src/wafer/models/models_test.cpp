@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -109,6 +110,33 @@ TEST(Catalog, counts_encoders_of_bert_with_pooler) {
   EXPECT_EQ(encoder_parameters(parse("bert-large")), 335'141'888);
   EXPECT_EQ(encoder_parameters(parse("bert-large-mlm")), 335'141'888);
   EXPECT_EQ(encoder_parameters(parse("gpt2")), std::nullopt);
+}
+
+/// 1234567 as 1,234,567.
+std::string grouped(int64_t count) {
+  std::string text = std::to_string(count);
+  for (int i = static_cast<int>(text.size()) - 3; i > 0; i -= 3) {
+    text.insert(static_cast<size_t>(i), ",");
+  }
+  return text;
+}
+
+TEST(Catalog, is_the_table_of_the_documentation) {
+  std::ifstream document(WAFER_SOURCE_DIR "/docs/models.md");
+  std::vector<std::string> rows;
+  bool inside = false;
+  for (std::string line; std::getline(document, line);) {
+    if (inside && line.starts_with("|")) rows.push_back(line);
+    if (inside && !line.starts_with("|")) break;
+    inside = inside || line.starts_with("|---|---|---|---|");
+  }
+  std::vector<std::string> expected;
+  for (const CatalogEntry& entry : catalog()) {
+    expected.push_back("| " + entry.spec.name + " | " +
+                       grouped(parameter_count(build(entry.spec))) + " | " +
+                       std::to_string(sequence_length(entry.spec)) + " | " + entry.source + " |");
+  }
+  EXPECT_EQ(rows, expected);
 }
 
 TEST(Catalog, names_are_unique_and_have_sources) {

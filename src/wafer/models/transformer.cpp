@@ -17,7 +17,7 @@ constexpr double Hidden = -10000;
 
 /// ESM-2 trained with this share of its tokens replaced by <mask>: 15 % chosen, 80 % of them
 /// masked.
-/// **Source:** Lin et al., Science 379 (2023), supplementary A.2.
+/// **Source:** mask_ratio_train of its own code (facebookresearch/esm, esm/model/esm2.py).
 constexpr double MaskedInTraining = 0.15 * 0.8;
 
 class TransformerBuilder {
