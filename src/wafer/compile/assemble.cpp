@@ -30,13 +30,22 @@ std::vector<Kept> kept_of(const SectionWork& work, Recompute recompute) {
   return kept;
 }
 
-/// Sections whose activations the backward pass wants: those that some backward section answers.
-std::set<size_t> answered_sections(const StepAnalysis& analysis) {
-  std::set<size_t> answered;
-  for (const SectionWork& work : analysis.sections) {
-    if (work.forward != SIZE_MAX) answered.insert(work.forward);
+/// Forward sections whose activations wait for the backward pass: those that a backward section
+/// answers, but for the last ones (the head), which the backward pass begins with: what they make
+/// is used up at once, row by row, and need not be kept or made again.
+std::set<size_t> waiting_sections(const StepAnalysis& analysis) {
+  std::set<size_t> waiting;
+  for (size_t s = 0; s < analysis.sections.size(); ++s) {
+    const size_t forward = analysis.sections[s].forward;
+    if (forward == SIZE_MAX) continue;
+    const auto weighs = [](const SectionWork& w) { return !w.traffic.weights.empty(); };
+    const auto begin = analysis.sections.begin();
+    if (std::any_of(begin + static_cast<int64_t>(forward) + 1, begin + static_cast<int64_t>(s),
+                    weighs)) {
+      waiting.insert(forward);
+    }
   }
-  return answered;
+  return waiting;
 }
 
 /// Bytes on the wire of a sparse tensor: each non-zero with a 16-bit index, in 32-bit wavelets;
@@ -59,7 +68,7 @@ class Assembler {
         scale_(scale),
         request_(request),
         choice_(choice),
-        answered_(answered_sections(analysis)) {
+        waiting_(waiting_sections(analysis)) {
     plan_.systems = request.systems;
     plan_.batch = request.batch;
     plan_.micro_batch = choice.micro_batch;
@@ -69,7 +78,8 @@ class Assembler {
     plan_.precision = precision;
     plan_.micro_batch_reason = choice.micro_batch_reason;
     plan_.activation_reason = choice.activation_reason;
-    plan_.training = !answered_.empty();
+    plan_.training = std::any_of(analysis.sections.begin(), analysis.sections.end(),
+                                 [](auto& w) { return w.section.phase == Phase::Backward; });
     any_repeated_ = std::any_of(analysis.sections.begin(), analysis.sections.end(),
                                 [](const SectionWork& w) { return w.section.repeated; });
   }
@@ -101,12 +111,13 @@ class Assembler {
     plan::Layer layer{
         .name = work.section.name, .phase = work.section.phase, .passes = work.passes, .body = {}};
     const bool forward = work.section.phase == Phase::Forward;
-    if (!forward && work.forward != SIZE_MAX) add_activations(work.forward, true, layer.body);
+    const bool again = !forward && waiting_.count(work.forward) > 0;
+    if (again) add_activations(work.forward, true, layer.body);
     for (const Stream& stream : work.traffic.weights) add_weight(work, stream, layer.body);
     if (forward) add_data(work, layer.body);
-    if (!forward && work.forward != SIZE_MAX) add_recompute(work.forward, layer.body);
+    if (again) add_recompute(work.forward, layer.body);
     add_launches(s, layer.body);
-    if (forward && answered_.count(s) > 0) add_activations(s, false, layer.body);
+    if (forward && waiting_.count(s) > 0) add_activations(s, false, layer.body);
     for (const Stream& stream : work.traffic.gradients) add_gradient(work, stream, layer.body);
     if (layer.body.empty()) return;
     if (!work.section.repeated) {
@@ -119,18 +130,19 @@ class Assembler {
   }
 
   BufferId parameter_buffer(const std::string& layer, const Stream& stream) {
-    const auto found = parameters_.find(stream.inputs);
-    if (found != parameters_.end()) return found->second;
-    const ir::Input& input = main_.inputs[stream.inputs[0]];
+    // The backward pass reads the layers in the other order: the set of them is what counts.
     const std::set<size_t> distinct(stream.inputs.begin(), stream.inputs.end());
+    const auto found = parameters_.find(distinct);
+    if (found != parameters_.end()) return found->second;
+    const ir::Input& input = main_.inputs[*distinct.begin()];
     const BufferId id = add_buffer({.name = input.name,
                                     .type = main_.type_of(input.value),
                                     .kind = BufferKind::Parameter,
                                     .home = Place::Store,
                                     .layer = layer,
-                                    .frozen = analysis_.updates.count(stream.inputs[0]) == 0,
+                                    .frozen = analysis_.updates.count(*distinct.begin()) == 0,
                                     .instances = static_cast<double>(distinct.size())});
-    return parameters_[stream.inputs] = id;
+    return parameters_[distinct] = id;
   }
 
   /// Weights of layers are sparse when asked for; tables, vectors and heads stay dense.
@@ -236,8 +248,8 @@ class Assembler {
                                         .implementation = "optimizer",
                                         .phase = Phase::Optimizer,
                                         .function = graph_.main,
-                                        .first_op = analysis_.updates.at(inputs[0]).first,
-                                        .op_count = 0,
+                                        .first_op = analysis_.updates.at(*inputs.begin()).first,
+                                        .op_count = 1,
                                         .work = {}},
                                        1);
       }
@@ -246,18 +258,18 @@ class Assembler {
     for (const std::string& layer : order) plan_.body.push_back(by_layer.at(layer));
   }
 
-  std::vector<std::pair<std::vector<size_t>, BufferId>> parameters_in_order() const {
-    std::vector<std::pair<std::vector<size_t>, BufferId>> result(parameters_.begin(),
-                                                                 parameters_.end());
+  std::vector<std::pair<std::set<size_t>, BufferId>> parameters_in_order() const {
+    std::vector<std::pair<std::set<size_t>, BufferId>> result(parameters_.begin(),
+                                                              parameters_.end());
     std::sort(result.begin(), result.end(),
               [](const auto& a, const auto& b) { return a.second < b.second; });
     return result;
   }
 
-  void add_update(const std::vector<size_t>& inputs, BufferId id, plan::Update& update) {
+  void add_update(const std::set<size_t>& inputs, BufferId id, plan::Update& update) {
     update.parameters.push_back(id);
     plan::Kernel& kernel = plan_.kernels[update.kernel.index];
-    for (size_t input : std::set<size_t>(inputs.begin(), inputs.end())) {
+    for (size_t input : inputs) {
       const ParameterUpdate& ops = analysis_.updates.at(input);
       kernel.work += plan::Work{.weight_product = {},
                                 .local_product = {},
@@ -265,9 +277,8 @@ class Assembler {
                                 .scores = 0,
                                 .read = ops.cost.read,
                                 .written = ops.cost.written};
-      ++kernel.op_count;
     }
-    for (size_t state : analysis_.updates.at(inputs[0]).state) {
+    for (size_t state : analysis_.updates.at(*inputs.begin()).state) {
       add_buffer({.name = main_.inputs[state].name,
                   .type = main_.type_of(main_.inputs[state].value),
                   .kind = BufferKind::OptimizerState,
@@ -292,9 +303,9 @@ class Assembler {
   const double scale_;
   const StreamedRequest& request_;
   const Choice& choice_;
-  const std::set<size_t> answered_;
+  const std::set<size_t> waiting_;
   bool any_repeated_ = false;
-  std::map<std::vector<size_t>, BufferId> parameters_;
+  std::map<std::set<size_t>, BufferId> parameters_;
   std::map<size_t, BufferId> data_;
   std::map<size_t, std::vector<BufferId>> activations_;
   std::map<size_t, std::vector<KernelId>> kernels_of_;
@@ -311,7 +322,7 @@ plan::Plan assemble_streamed(const ir::Graph& graph, const StepAnalysis& analysi
 
 Bytes kept_bytes(const StepAnalysis& analysis, Recompute recompute) {
   Bytes bytes;
-  for (size_t s : answered_sections(analysis)) {
+  for (size_t s : waiting_sections(analysis)) {
     for (const Kept& k : kept_of(analysis.sections[s], recompute)) {
       bytes += k.type.bytes() * k.instances;
     }

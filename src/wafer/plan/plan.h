@@ -84,7 +84,8 @@ struct Move {
   double density = 1;  ///< fraction of elements sent; below 1 each carries its index
   Bytes bytes;         ///< on the wire, of one instance
 };
-/// The store applies the optimizer to the parameters of one layer.
+/// The store applies the optimizer to the parameters of one layer; the kernel names the first of
+/// their updates in the graph and has the work of all.
 struct Update {
   KernelId kernel;
   std::vector<BufferId> parameters;
