@@ -48,8 +48,8 @@ std::vector<ValueId> decompose(Builder& b, OpKind kind, const std::vector<ValueI
 
 Graph decompose_all(const Graph& graph) {
   return rewrite(graph,
-                 [](Builder& b, const Op& op,
-                    const std::vector<ValueId>& operands) -> std::optional<std::vector<ValueId>> {
+                 [](Builder& b, const Op& op, const std::vector<ValueId>& operands,
+                    const std::vector<TensorType>&) -> std::optional<std::vector<ValueId>> {
                    if (!is_composite(op.kind)) return std::nullopt;
                    return decompose(b, op.kind, operands, op.attrs);
                  });

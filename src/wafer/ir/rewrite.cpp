@@ -37,9 +37,11 @@ class Copier {
     builder_.layer = op.layer;
     builder_.scope = op.scope;
     builder_.location = op.location;
-    if (const auto values = replace_(builder_, op, operands)) return map_replaced(op, *values);
     std::vector<TensorType> types;
     for (ValueId v : op.results) types.push_back(from_.type_of(v));
+    if (const auto values = replace_(builder_, op, operands, types)) {
+      return map_replaced(op, *values);
+    }
     Op copied = op;
     copied.operands = std::move(operands);
     const OpId id = target().append(std::move(copied), types);
