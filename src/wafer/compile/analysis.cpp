@@ -44,7 +44,13 @@ int passes_of(const SectionWork& work) {
   return std::max(1, static_cast<int>(products));
 }
 
-/// Whether the op that makes a value, inside the called function if need be, is a weight product.
+bool is_broadcast(const Function& f, ValueId v) {
+  const ir::OpId producer = f.values[v.index].producer;
+  return producer.valid() && f.op(producer).kind == OpKind::BroadcastInDim;
+}
+
+/// Whether a value, made inside a called function if need be, is the result of a weight product,
+/// perhaps with its bias added and in another form.
 bool made_by_product(const ir::Graph& graph, const Function& function, ValueId v) {
   const ir::OpId producer = function.values[v.index].producer;
   if (!producer.valid()) return false;
@@ -57,8 +63,13 @@ bool made_by_product(const ir::Graph& graph, const Function& function, ValueId v
   if (op.kind == OpKind::DotGeneral || op.kind == OpKind::Convolution) {
     return is_weight_product(graph, function, op);
   }
-  const bool view = op.kind == OpKind::Reshape || op.kind == OpKind::Transpose;
-  return view && made_by_product(graph, function, op.operands[0]);
+  if (op.kind == OpKind::Reshape || op.kind == OpKind::Transpose) {
+    return made_by_product(graph, function, op.operands[0]);
+  }
+  const bool sum = op.kind == OpKind::Elementwise &&
+                   op.attrs.get<ir::ElementFn>(ir::AttrKey::Fn) == ir::ElementFn::Add;
+  return sum && is_broadcast(function, op.operands[1]) &&
+         made_by_product(graph, function, op.operands[0]);
 }
 
 Kept kept(const ir::Graph& symbolic, const ir::Graph& bound, const Section& section,
