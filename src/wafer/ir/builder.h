@@ -21,8 +21,9 @@ class Builder {
 
   Graph& graph() { return graph_; }
   Function& function() { return graph_.function(function_); }
-  const TensorType& type_of(ValueId v) { return function().type_of(v); }
-  const Shape& shape_of(ValueId v) { return type_of(v).shape; }
+  // By value: references into a function do not outlive the next op.
+  TensorType type_of(ValueId v) { return function().type_of(v); }
+  Shape shape_of(ValueId v) { return function().type_of(v).shape; }
 
   ValueId input(const std::string& name, TensorType type, Role role = Role::Data);
   ValueId parameter(const std::string& name, TensorType type) {
