@@ -13,7 +13,8 @@ namespace wafer::autodiff {
 class Expr {
  public:
   Expr(ir::Builder& b, ir::ValueId made) : node_(new Node{b, {}, made}) {}
-  Expr(ir::Builder& b, std::function<ir::ValueId()> make) : node_(new Node{b, std::move(make), {}}) {}
+  Expr(ir::Builder& b, std::function<ir::ValueId()> make)
+      : node_(new Node{b, std::move(make), {}}) {}
 
   operator ir::ValueId() const {  // NOLINT: an expression is its value
     if (!node_->made.valid()) node_->made = node_->make();

@@ -9,8 +9,8 @@ namespace wafer::autodiff {
 class Backward;
 
 /// One op in the backward pass: what its rule reads, and where it puts the gradients of the
-/// operands. Ops are appended to the function of `b`, which stands for it in phase, layer, scope and
-/// location.
+/// operands. Ops are appended to the function of `b`, which stands for it in phase, layer, scope
+/// and location.
 class OpGradient {
  public:
   OpGradient(Backward& backward, const ir::Op& op);
@@ -32,8 +32,8 @@ class OpGradient {
 
   /// Adds to the cotangent of operand i; of its type. Does nothing where it is not wanted.
   void give(size_t i, ir::ValueId gradient);
-  /// Adds `gradient` to the places [starts, limits) of the cotangent of operand i, with strides 1.
-  void give_part(size_t i, ir::ValueId gradient, const ir::Ints& starts, const ir::Ints& limits);
+  /// Adds `gradient` to the part of the cotangent of operand i that begins at `starts`.
+  void give_part(size_t i, ir::ValueId gradient, const ir::Ints& starts);
   /// There is no gradient of operand i (told with all others of the graph).
   void refuse(const std::string& why);
 

@@ -7,8 +7,8 @@
 namespace wafer::autodiff {
 namespace {
 
-using ir::AttrKey;
 using ir::Attributes;
+using ir::AttrKey;
 using ir::ElementFn;
 using ir::Ints;
 using ir::OpKind;
@@ -87,7 +87,7 @@ void transpose(OpGradient& r) {
 void slice(OpGradient& r) {
   const Ints& starts = r.ints(AttrKey::Starts);
   const Ints& strides = r.ints(AttrKey::Strides);
-  if (all_are(strides, 1)) return r.give_part(0, r.dy(), starts, r.ints(AttrKey::Limits));
+  if (all_are(strides, 1)) return r.give_part(0, r.dy(), starts);
   const Shape& from = r.x_type(0).shape;
   const Shape& to = r.y_type().shape;
   Ints high(from.size(), 0);
@@ -100,8 +100,9 @@ void slice(OpGradient& r) {
     high[i] = from[i].value() - starts[i] - spread;
   }
   const ValueId dy = r.dy();
-  r.give(0, r.b.emit1(OpKind::Pad, {dy, scalar_like(r.expr(dy), 0)},
-                      {{AttrKey::Low, starts}, {AttrKey::High, high}, {AttrKey::Interior, interior}}));
+  r.give(0,
+         r.b.emit1(OpKind::Pad, {dy, scalar_like(r.expr(dy), 0)},
+                   {{AttrKey::Low, starts}, {AttrKey::High, high}, {AttrKey::Interior, interior}}));
 }
 
 void dynamic_slice(OpGradient& r) {
@@ -164,8 +165,9 @@ namespace {
 
 Attributes indexing_of(const ir::Attributes& attrs) {
   Attributes result;
-  for (AttrKey key : {AttrKey::OffsetDims, AttrKey::CollapsedDims, AttrKey::StartIndexMap,
-                      AttrKey::IndexVectorDim, AttrKey::OperandBatchDims, AttrKey::IndicesBatchDims}) {
+  for (AttrKey key :
+       {AttrKey::OffsetDims, AttrKey::CollapsedDims, AttrKey::StartIndexMap,
+        AttrKey::IndexVectorDim, AttrKey::OperandBatchDims, AttrKey::IndicesBatchDims}) {
     if (const ir::AttrValue* value = attrs.find(key)) result.set(key, *value);
   }
   return result;
@@ -205,8 +207,7 @@ Expr gathered(OpGradient& r, Expr operand) {
 Expr update_stayed(OpGradient& r) {
   const Shape& shape = r.x_type(2).shape;
   const Dim count = element_count(shape);
-  const Expr number =
-      r.expr(r.b.reshape(r.b.iota({DType::I32, {count}}, 0), shape));
+  const Expr number = r.expr(r.b.reshape(r.b.iota({DType::I32, {count}}, 0), shape));
   const Expr none = r.expr(r.b.constant(-1, {DType::I32, r.x_type(0).shape}));
   return equal(gathered(r, scattered(r, none, number, {})), number);
 }
