@@ -19,11 +19,11 @@ Expr OpGradient::y(size_t i) {
   return {b, [this, i] { return backward_.available(op.results[i]); }};
 }
 
-const TensorType& OpGradient::x_type(size_t i) const {
+TensorType OpGradient::x_type(size_t i) const {
   return backward_.primal().type_of(op.operands[i]);
 }
 
-const TensorType& OpGradient::y_type(size_t i) const {
+TensorType OpGradient::y_type(size_t i) const {
   return backward_.primal().type_of(op.results[i]);
 }
 

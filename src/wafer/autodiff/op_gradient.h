@@ -24,8 +24,8 @@ class OpGradient {
   Expr x(size_t i);
   Expr y(size_t i = 0);
   /// Their types; keeps nothing.
-  const TensorType& x_type(size_t i) const;
-  const TensorType& y_type(size_t i = 0) const;
+  TensorType x_type(size_t i) const;
+  TensorType y_type(size_t i = 0) const;
   bool has_dy(size_t i) const;
   /// Cotangent of result i; zeros where nothing depends on it.
   Expr dy(size_t i = 0);
