@@ -47,7 +47,7 @@ TEST(Decode, takes_whole_floats_for_counts_and_integers_for_floats) {
 TEST(Decode, refuses_what_is_not_toml_naming_the_place) {
   EXPECT_TRUE(contains(refusal("kind = \"wafer\"\nclock_hz = = 3\n"), "mine.toml:2:"));
   EXPECT_TRUE(contains(refusal("kind = \"wafer\"\nclock_hz = = 3\n"), "not TOML"));
-  EXPECT_TRUE(contains(refusal(std::string("a = \"\0\"", 8)), "mine.toml:1:"));
+  EXPECT_TRUE(contains(refusal(std::string("a = \"\0\"", 7)), "mine.toml:1:"));
   EXPECT_TRUE(contains(refusal("a = \"\xff\xfe\""), "mine.toml:1:"));
   EXPECT_TRUE(contains(refusal_of("description = \"twice\""), "mine.toml:3:"));
 }

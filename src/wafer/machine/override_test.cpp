@@ -55,17 +55,17 @@ Field field_of(const std::string& key) {
 }
 
 RC_GTEST_PROP(Overridden, changes_nothing_but_the_number_of_the_key, ()) {
-  static const Machine Wse2 = load("wse2");
-  static const std::vector<Number> Before = numbers(Wse2);
-  const Number target = *rc::gen::elementOf(Before);
+  static const Machine wse2 = load("wse2");
+  static const std::vector<Number> before = numbers(wse2);
+  const Number target = *rc::gen::elementOf(before);
   RC_PRE(!target.is_list && target.key.find("usable") != 0 && target.key.find("fabric") != 0);
   const Field field = field_of(target.key);
   const double value = *rc::gen::element(field.least < 1 ? 1 : field.least, field.most);
-  const auto after = numbers(overridden(Wse2, target.key, value));
-  RC_ASSERT(after.size() == Before.size());
+  const auto after = numbers(overridden(wse2, target.key, value));
+  RC_ASSERT(after.size() == before.size());
   for (size_t i = 0; i < after.size(); ++i) {
     const bool changed = after[i].key == target.key;
-    RC_ASSERT(after[i].value == (changed ? std::vector<double>{value} : Before[i].value));
+    RC_ASSERT(after[i].value == (changed ? std::vector<double>{value} : before[i].value));
   }
 }
 

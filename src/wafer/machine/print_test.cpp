@@ -82,7 +82,7 @@ TEST(PrintJson, makes_an_array_of_several) {
 
 TEST(PrintJson, survives_a_name_that_is_not_utf8) {
   const Machine machine = parse("base = \"wse2\"\ndescription = \"d\"\n", "a\xff.toml");
-  EXPECT_NO_THROW(Json::parse(print_json(machine)));
+  EXPECT_TRUE(Json::accept(print_json(machine)));
 }
 
 }  // namespace
