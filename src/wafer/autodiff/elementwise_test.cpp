@@ -2,6 +2,7 @@
 
 #include "support/gradient_check.h"
 #include "wafer/autodiff/rules.h"
+#include "wafer/reference/interpreter.h"
 
 namespace wafer::autodiff {
 namespace {

@@ -19,13 +19,9 @@ Expr OpGradient::y(size_t i) {
   return {b, [this, i] { return backward_.available(op.results[i]); }};
 }
 
-TensorType OpGradient::x_type(size_t i) const {
-  return backward_.primal().type_of(op.operands[i]);
-}
+TensorType OpGradient::x_type(size_t i) const { return backward_.primal().type_of(op.operands[i]); }
 
-TensorType OpGradient::y_type(size_t i) const {
-  return backward_.primal().type_of(op.results[i]);
-}
+TensorType OpGradient::y_type(size_t i) const { return backward_.primal().type_of(op.results[i]); }
 
 bool OpGradient::has_dy(size_t i) const {
   return !backward_.contributions_[op.results[i].index].empty();

@@ -23,7 +23,7 @@ class OpGradient {
   /// Operand i and result i of the op. The value is kept (or made again) for the backward pass.
   Expr x(size_t i);
   Expr y(size_t i = 0);
-  /// Their types; keeps nothing.
+  /// Their types; keeps nothing. By value: what is emitted may move the function's own.
   TensorType x_type(size_t i) const;
   TensorType y_type(size_t i = 0) const;
   bool has_dy(size_t i) const;

@@ -126,7 +126,7 @@ std::vector<ValueId> OptimizerBuilder::scalars(bool decayed) const {
 
 std::vector<ValueId> OptimizerBuilder::update(ValueId parameter, ValueId gradient,
                                               const std::vector<ValueId>& state) {
-  const TensorType& type = b_.type_of(parameter);
+  const TensorType type = b_.type_of(parameter);
   const auto* adamw = std::get_if<AdamW>(&options_.optimizer);
   const bool decayed =
       scalars_.keep.valid() && adamw != nullptr && (adamw->decay_vectors || type.rank() > 1);

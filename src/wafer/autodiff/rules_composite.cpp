@@ -26,7 +26,7 @@ void rms_norm(OpGradient& r) { give_all(r, OpKind::RmsNormGrad, {r.x(0), r.x(1),
 void batch_norm(OpGradient& r) {
   if (r.has_dy(0)) give_all(r, OpKind::BatchNormGrad, {r.x(0), r.x(1), r.dy()});
   if (!r.wants(0) || (!r.has_dy(1) && !r.has_dy(2))) return;
-  const Shape& shape = r.x_type(0).shape;
+  const Shape shape = r.x_type(0).shape;
   const auto channel = r.attrs().get<int64_t>(AttrKey::Dim);
   const auto spread = [&](ValueId v) {
     return r.expr(r.b.broadcast_in_dim(v, shape, Ints{channel}));

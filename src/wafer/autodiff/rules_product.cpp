@@ -79,10 +79,30 @@ ValueId in_order(OpGradient& r, ValueId x, const Ints& order) {
   return std::is_sorted(order.begin(), order.end()) ? x : r.b.transpose(x, permutation);
 }
 
-ValueId product(OpGradient& r, Expr a, Expr c, DimPairs contract, DimPairs batch) {
-  Attributes attrs = {{AttrKey::Contract, std::move(contract)}, {AttrKey::Batch, std::move(batch)}};
+/// One factor of a gradient's product: what it is contracted over, its batch dimensions, and which
+/// dimensions of the operand its free ones are.
+struct Factor {
+  Expr value;
+  Ints contract, batch, free_as;
+};
+
+/// The gradient of operand i, whose batch dimensions are `batch`. Factors stand in the order that
+/// gives the operand's own order of dimensions, where one of the two does.
+void give_product(OpGradient& r, size_t i, const Ints& batch, Factor a, Factor c) {
+  const auto order_of = [&](const Factor& first, const Factor& second) {
+    Ints order = batch;
+    order.insert(order.end(), first.free_as.begin(), first.free_as.end());
+    order.insert(order.end(), second.free_as.begin(), second.free_as.end());
+    return order;
+  };
+  const Ints swapped = order_of(c, a);
+  if (std::is_sorted(swapped.begin(), swapped.end())) std::swap(a, c);
+  Attributes attrs = {{AttrKey::Contract, DimPairs{a.contract, c.contract}}};
+  if (!batch.empty()) attrs.set(AttrKey::Batch, DimPairs{a.batch, c.batch});
   copy_accumulate(r, attrs);
-  return r.b.emit1(OpKind::DotGeneral, {as_factor(r, a), as_factor(r, c)}, attrs);
+  const ValueId g =
+      r.b.emit1(OpKind::DotGeneral, {as_factor(r, a.value), as_factor(r, c.value)}, attrs);
+  r.give(i, r.b.convert(in_order(r, g, order_of(a, c)), r.x_type(i).dtype));
 }
 
 /// The contracted dimensions of `wanted` in the order in which a product leaves those of `other`
@@ -97,24 +117,16 @@ Ints contracted_order(const Side& other, const Side& wanted) {
   return order;
 }
 
-void append(Ints& to, const Ints& from) { to.insert(to.end(), from.begin(), from.end()); }
-
-/// dx0 [batch, left free, contracted] = dy . x1 over the right free dimensions.
+/// dy . x1 over the right free dimensions: [batch, left free, contracted].
 void dot_lhs(OpGradient& r, const DotDims& d) {
-  const ValueId g = product(r, r.dy(), r.x(1), {d.y_rhs, d.rhs.free}, {d.y_batch, d.rhs.batch});
-  Ints order = d.lhs.batch;
-  append(order, d.lhs.free);
-  append(order, contracted_order(d.rhs, d.lhs));
-  r.give(0, r.b.convert(in_order(r, g, order), r.x_type(0).dtype));
+  give_product(r, 0, d.lhs.batch, {r.dy(), d.y_rhs, d.y_batch, d.lhs.free},
+               {r.x(1), d.rhs.free, d.rhs.batch, contracted_order(d.rhs, d.lhs)});
 }
 
-/// dx1 [batch, contracted, right free] = x0 . dy over the left free dimensions.
+/// x0 . dy over the left free dimensions: [batch, contracted, right free].
 void dot_rhs(OpGradient& r, const DotDims& d) {
-  const ValueId g = product(r, r.x(0), r.dy(), {d.lhs.free, d.y_lhs}, {d.lhs.batch, d.y_batch});
-  Ints order = d.rhs.batch;
-  append(order, contracted_order(d.lhs, d.rhs));
-  append(order, d.rhs.free);
-  r.give(1, r.b.convert(in_order(r, g, order), r.x_type(1).dtype));
+  give_product(r, 1, d.rhs.batch, {r.x(0), d.lhs.free, d.lhs.batch, contracted_order(d.lhs, d.rhs)},
+               {r.dy(), d.y_lhs, d.y_batch, d.rhs.free});
 }
 
 /// The text of a layout: letters at the places of batch, feature and the spatial dimensions.

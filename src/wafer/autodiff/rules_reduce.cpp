@@ -48,7 +48,7 @@ std::optional<ElementFn> reducer_of(OpGradient& r) {
 
 /// A value of the result's shape, at each element that was reduced into it.
 Expr spread(OpGradient& r, ValueId per_result) {
-  const Shape& shape = r.x_type(0).shape;
+  const Shape shape = r.x_type(0).shape;
   const Ints kept = dims_left(shape.size(), r.ints(AttrKey::Dims));
   return r.expr(r.b.broadcast_in_dim(per_result, shape, kept));
 }
@@ -82,7 +82,7 @@ Expr running(OpGradient& r, ElementFn fn, Expr x, int64_t dim, bool exclusive, b
 void reduce_multiply(OpGradient& r) {
   if (r.wants(1)) r.refuse("a reduction by multiply has no gradient of its initial value");
   if (!r.wants(0)) return;
-  const Shape& shape = r.x_type(0).shape;
+  const Shape shape = r.x_type(0).shape;
   const Ints& dims = r.ints(AttrKey::Dims);
   Ints order = dims_left(shape.size(), dims);
   const auto last = static_cast<int64_t>(order.size());
@@ -124,7 +124,7 @@ std::vector<WindowDim> window_of(OpGradient& r, const Shape& in, const Shape& ou
 
 /// dx is what windows of stride 1 sum over dy with holes of stride - 1 between its elements.
 void window_add(OpGradient& r) {
-  const Shape& in = r.x_type(0).shape;
+  const Shape in = r.x_type(0).shape;
   Ints low, high, interior;
   for (const WindowDim& d : window_of(r, in, r.y_type().shape)) {
     low.push_back(d.window - 1 - d.low);
@@ -198,7 +198,7 @@ bool next_offset(Ints& offset, const Ints& window) {
 /// Affine maps s -> g + a s that stand along a dimension, each applied to the result of the next:
 /// s[i] = g[i] + a[i] s[i + 1]. Composing ever longer runs of them takes log2(n) steps.
 Expr suffix_recurrence(OpGradient& r, Expr g, Expr a, size_t dim) {
-  const Shape& shape = r.x_type(0).shape;
+  const Shape shape = r.x_type(0).shape;
   const int64_t n = shape[dim].value();
   const auto from_later = [&](Expr x, int64_t by) {
     Ints low(shape.size(), 0);

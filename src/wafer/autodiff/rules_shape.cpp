@@ -50,8 +50,8 @@ Ints sizes_within(const Shape& part, const Shape& whole) {
 /// dx sums dy over the dimensions that are new and those that were stretched.
 void broadcast_in_dim(OpGradient& r) {
   const Ints& dims = r.ints(AttrKey::Dims);
-  const Shape& from = r.x_type(0).shape;
-  const Shape& to = r.y_type().shape;
+  const Shape from = r.x_type(0).shape;
+  const Shape to = r.y_type().shape;
   std::vector<bool> kept(to.size(), false);
   for (size_t i = 0; i < dims.size(); ++i) {
     const auto d = static_cast<size_t>(dims[i]);
@@ -88,8 +88,8 @@ void slice(OpGradient& r) {
   const Ints& starts = r.ints(AttrKey::Starts);
   const Ints& strides = r.ints(AttrKey::Strides);
   if (all_are(strides, 1)) return r.give_part(0, r.dy(), starts);
-  const Shape& from = r.x_type(0).shape;
-  const Shape& to = r.y_type().shape;
+  const Shape from = r.x_type(0).shape;
+  const Shape to = r.y_type().shape;
   Ints high(from.size(), 0);
   Ints interior(from.size(), 0);
   for (size_t i = 0; i < from.size(); ++i) {
@@ -182,8 +182,8 @@ Expr scattered(OpGradient& r, Expr operand, Expr updates, std::optional<ElementF
 
 /// The elements of `operand` at the places of a scatter's updates.
 Expr gathered(OpGradient& r, Expr operand) {
-  const Shape& whole = r.x_type(0).shape;
-  const Shape& updates = r.x_type(2).shape;
+  const Shape whole = r.x_type(0).shape;
+  const Shape updates = r.x_type(2).shape;
   Attributes attrs = indexing_of(r.attrs());
   const Ints& offset_dims = attrs.get<Ints>(AttrKey::OffsetDims);
   Ints hidden = attrs.get<Ints>(AttrKey::CollapsedDims);
@@ -205,7 +205,7 @@ Expr gathered(OpGradient& r, Expr operand) {
 
 /// A number for each update, to tell who stayed: where several fall on one place, the last.
 Expr update_stayed(OpGradient& r) {
-  const Shape& shape = r.x_type(2).shape;
+  const Shape shape = r.x_type(2).shape;
   const Dim count = element_count(shape);
   const Expr number = r.expr(r.b.reshape(r.b.iota({DType::I32, {count}}, 0), shape));
   const Expr none = r.expr(r.b.constant(-1, {DType::I32, r.x_type(0).shape}));
