@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "wafer/base/error.h"
@@ -12,8 +11,18 @@
 namespace wafer::ir {
 namespace {
 
+/// The element of an integer type or bool that is nearest to x; u64 as its bits. Doubles cannot
+/// hold the largest 64-bit numbers, so those are compared apart.
+int64_t integer_of(DType type, double x) {
+  constexpr double Past63 = 9223372036854775808.0;
+  if (type == DType::I64 && x >= Past63) return INT64_MAX;
+  if (type == DType::U64 && x >= Past63) {
+    return static_cast<int64_t>(x >= 2 * Past63 ? UINT64_MAX : static_cast<uint64_t>(x));
+  }
+  return static_cast<int64_t>(round_to(type, x));
+}
+
 double neutral_element(ElementFn fn, DType type) {
-  constexpr double Largest = std::numeric_limits<double>::max();
   switch (fn) {
     case ElementFn::Add:
     case ElementFn::Or:
@@ -22,22 +31,14 @@ double neutral_element(ElementFn fn, DType type) {
     case ElementFn::Multiply:
       return 1;
     case ElementFn::And:  // all bits
-      return is_signed_integer(type) ? -1 : round_to(type, Largest);
+      return is_signed_integer(type) ? -1 : HUGE_VAL;
     case ElementFn::Maximum:
-      return is_float(type) ? -HUGE_VAL : round_to(type, type == DType::Bool ? 0 : -Largest);
+      return type == DType::Bool ? 0 : -HUGE_VAL;
     case ElementFn::Minimum:
-      return is_float(type) ? HUGE_VAL : round_to(type, Largest);
+      return HUGE_VAL;
     default:
       throw InternalError("not a reduction: " + std::string(name_of(fn)));
   }
-}
-
-/// The bits of an integer of the type; x was rounded to it, which as a double may lie one above
-/// the largest.
-int64_t integer_of(DType type, double x) {
-  constexpr double Past63 = 9223372036854775808.0;
-  if (type != DType::U64) return x >= Past63 ? INT64_MAX : static_cast<int64_t>(x);
-  return static_cast<int64_t>(x >= 2 * Past63 ? UINT64_MAX : static_cast<uint64_t>(x));
 }
 
 Ints trailing_dims(int from_rank, int to_rank) {
@@ -100,7 +101,7 @@ ValueId Builder::constant(double value, TensorType type) {
   if (is_float(dtype)) {
     literal.floats = {value};
   } else {
-    literal.integers = {integer_of(dtype, round_to(dtype, value))};
+    literal.integers = {integer_of(dtype, value)};
   }
   return this->literal(std::move(literal));
 }
@@ -206,7 +207,8 @@ ValueId Builder::matmul(ValueId x, ValueId w) {
 
 ValueId Builder::take_rows(ValueId table, ValueId indices) {
   const int64_t rank = type_of(indices).rank();
-  const int64_t width = shape_of(table)[1].value();
+  const Dim& row = shape_of(table)[1];
+  const int64_t width = row.is_static() ? row.value() : -1;
   return emit1(OpKind::Gather, {table, indices},
                {{AttrKey::OffsetDims, Ints{rank}},
                 {AttrKey::CollapsedDims, Ints{0}},

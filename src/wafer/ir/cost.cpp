@@ -228,7 +228,7 @@ void add_bytes(const View& v, Cost& cost) {
 /// Costs of functions, by FunctionId.
 using Known = std::vector<Cost>;
 
-/// SUB1 to SUB3.
+/// SUB1, SUB2 and SUB3.
 Cost sub_graph_cost(const Op& op, const Known& known) {
   const auto of = [&](AttrKey key) { return known[op.attrs.get<FunctionId>(key).index]; };
   if (op.kind == OpKind::Call) return of(AttrKey::Body);

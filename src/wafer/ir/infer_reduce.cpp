@@ -33,7 +33,7 @@ void check_reduced(const Typing& t, size_t n) {
   t.require_reduction("RED6", t.attrs.get<ElementFn>(AttrKey::Fn), t.operands[0].dtype);
 }
 
-/// The shape that a window of the op has places in (rules WIN1, WIN3, WIN4).
+/// The shape that a window of the op has places in (rules WIN1 and WIN3).
 Shape window_shape(const Typing& t, const TensorType& type) {
   for (AttrKey key :
        {AttrKey::Window, AttrKey::Strides, AttrKey::PaddingLow, AttrKey::PaddingHigh}) {
