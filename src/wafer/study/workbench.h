@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "wafer/compile/streamed.h"
+#include "wafer/machine/machine.h"
+#include "wafer/plan/plan.h"
+#include "wafer/study/network.h"
+#include "wafer/study/question.h"
+
+namespace wafer::study {
+
+/// Answers questions one after another and keeps what several of them need: machines, and networks
+/// analysed for planning. Not for use by several threads at once.
+class Workbench {
+ public:
+  Workbench();
+  ~Workbench();
+
+  /// Throws InputError where the question, model or machine is wrong, CapacityError where it does
+  /// not fit the machine.
+  Result answer(const Question& question);
+  /// The same on a machine at hand, which need not be in any file; `question.machine` is not read.
+  Result answer(const Question& question, const machine::Wafer& machine);
+
+  /// The plan that such an answer rests on, with its graph.
+  plan::Plan plan(const Question& question);
+  /// The same without the graph: what the cost model reads. `question` is not checked.
+  plan::Plan skeleton(const Question& question, const machine::Wafer& machine);
+
+  /// A machine by name or path.
+  const machine::Wafer& wafer(const std::string& name_or_path);
+
+ private:
+  struct Kept;
+  std::unique_ptr<Kept> kept_;
+};
+
+/// What the parts of a question are to those who answer them.
+NetworkRequest network_request(const Question& question);
+compile::StreamedRequest streamed_request(const Question& question);
+
+/// One question on a workbench of its own.
+Result answer(const Question& question);
+
+}  // namespace wafer::study
