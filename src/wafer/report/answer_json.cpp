@@ -1,0 +1,100 @@
+#include "wafer/report/answer.h"
+
+#include <nlohmann/json.hpp>
+
+#include "wafer/estimate/answer.h"
+#include "wafer/plan/plan.h"
+
+namespace wafer::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename Tag>
+Json maybe(const std::optional<Quantity<Tag>>& value) {
+  return value ? Json(value->value) : Json(nullptr);
+}
+
+Json to_json(const estimate::Memory& m) {
+  return {{"weights_bytes", m.weights.value},
+          {"activations_bytes", m.activations.value},
+          {"activations_on_wafer_bytes", m.activations_on_wafer.value},
+          {"activations_spilled_bytes", m.activations_spilled.value},
+          {"workspace_bytes", m.workspace.value},
+          {"wafer_capacity_bytes", m.wafer_capacity.value},
+          {"optimizer_state_bytes", m.optimizer_state.value},
+          {"store_bytes", m.store_total.value},
+          {"store_capacity_bytes", m.store_capacity.value}};
+}
+
+Json to_json(const estimate::LayerCost& l) {
+  return {{"name", l.name},
+          {"phase", ir::name_of(l.phase)},
+          {"times", l.times},
+          {"seconds", l.seconds.value},
+          {"flops", l.flops.value},
+          {"bytes", l.bytes.value},
+          {"bound", estimate::name_of(l.bound)},
+          {"compute_seconds", l.compute.value},
+          {"weights_seconds", l.weights_in.value},
+          {"gradients_seconds", l.gradients_out.value},
+          {"activations_seconds", l.activations.value},
+          {"overhead_seconds", l.overhead.value}};
+}
+
+Json to_json(const estimate::Roofline& r) {
+  return {{"peak_flops_per_second", r.peak.value},
+          {"on_wafer_flops_per_byte", r.on_wafer_intensity},
+          {"off_wafer_flops_per_byte", r.off_wafer_intensity},
+          {"on_wafer_roof_flops_per_second", r.on_wafer_roof.value},
+          {"off_wafer_roof_flops_per_second", r.off_wafer_roof.value},
+          {"attained_flops_per_second", r.attained.value}};
+}
+
+}  // namespace
+
+std::string json(const study::Result& r, const AnswerOptions& options) {
+  const estimate::Answer& a = r.answer;
+  Json layers = Json::array();
+  for (const estimate::LayerCost& layer : a.layers) layers.push_back(to_json(layer));
+  Json json = {{"model", r.model},
+               {"machine", r.machine},
+               {"systems", r.question.systems},
+               {"phase", study::name_of(r.question.phase)},
+               {"mode", study::name_of(r.mode)},
+               {"batch", r.question.batch},
+               {"micro_batch", r.micro_batch},
+               {"seq_len", r.seq_len},
+               {"precision", study::name_of(r.question.precision)},
+               {"samples_per_second", a.samples_per_second},
+               {"tokens_per_second", a.tokens_per_second},
+               {"step_seconds", a.step.value},
+               {"model_flops_per_step", a.model_flops_per_step.value},
+               {"model_flops_per_second", a.model_flops_per_second.value},
+               {"utilization", a.utilization},
+               {"bound", estimate::name_of(a.bound)},
+               {"epoch_seconds", maybe(r.epoch)},
+               {"train_seconds", maybe(r.train)},
+               {"energy_joules_per_step", a.energy_per_step.value},
+               {"expected_error", r.expected_error ? Json(*r.expected_error) : Json(nullptr)},
+               {"extrapolated", r.extrapolated},
+               {"memory", to_json(a.memory)},
+               {"layers", layers},
+               {"parameters", r.parameters},
+               {"sparsity", r.question.sparsity},
+               {"micro_batches", r.micro_batches},
+               {"micro_batch_reason", r.micro_batch_reason},
+               {"recompute", plan::name_of(r.recompute)},
+               {"activations_reason", r.activation_reason},
+               {"hand_over_seconds", a.hand_over.value},
+               {"store_update_seconds", a.store_update.value},
+               {"reduce_tree_seconds", a.reduce_tree.value},
+               {"roofline", to_json(a.roofline)}};
+  if (options.paper_roofline) {
+    json["paper_roofline"] = {{"flops_per_byte", a.paper_roofline.intensity},
+                              {"attained_flops_per_second", a.paper_roofline.attained.value}};
+  }
+  return json.dump(2) + "\n";
+}
+
+}  // namespace wafer::report

@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+
+#include "wafer/base/human.h"
+#include "wafer/estimate/answer.h"
+#include "wafer/plan/plan.h"
+#include "wafer/report/answer.h"
+
+namespace wafer::report {
+namespace {
+
+using study::Result;
+
+// Lines of a name and what is said of it; the names aligned.
+class Facts {
+ public:
+  void add(const std::string& name, const std::string& words) { rows_.push_back({name, words}); }
+
+  std::string text() const {
+    size_t width = 0;
+    for (const auto& [name, words] : rows_) width = std::max(width, name.size());
+    std::string result;
+    for (const auto& [name, words] : rows_)
+      result += fmt::format("{:{}}  {}\n", name, width, words);
+    return result;
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> rows_;
+};
+
+std::string rate(double value) { return human(value, ""); }
+
+std::string headline(const Result& r) {
+  const bool training = r.question.phase == study::Phase::Train;
+  const int64_t systems = r.question.systems;
+  return fmt::format("{}: {} samples/s {} on {}{} (weight streaming)\n", r.model,
+                     rate(r.answer.samples_per_second), training ? "in training" : "in inference",
+                     r.machine, systems == 1 ? "" : fmt::format(" x {}", systems));
+}
+
+std::string batch_words(const Result& r) {
+  return fmt::format("{} samples a step; {} micro-batch{} of {} on each system ({})",
+                     r.question.batch, r.micro_batches, r.micro_batches == 1 ? "" : "es",
+                     r.micro_batch, r.micro_batch_reason);
+}
+
+std::string error_words(const Result& r) {
+  const std::string error =
+      r.expected_error
+          ? fmt::format("{} (mean, on published measurements of models that the fit has not seen)",
+                        percent(*r.expected_error).text)
+          : "not known: no published measurement of this kind";
+  return error;
+}
+
+std::string main_facts(const Result& r) {
+  const estimate::Answer& a = r.answer;
+  Facts facts;
+  facts.add("network", fmt::format("{} parameters, {} token{} a sample, {}",
+                                   human(r.parameters, ""), r.seq_len, r.seq_len == 1 ? "" : "s",
+                                   study::name_of(r.question.precision)));
+  if (r.question.sparsity > 0) {
+    facts.add("sparsity", percent(r.question.sparsity).text + " of the weights are zero");
+  }
+  facts.add("batch", batch_words(r));
+  facts.add("step",
+            fmt::format("{}, limited by {}", human(a.step.value, "s"), estimate::name_of(a.bound)));
+  facts.add("tokens", rate(a.tokens_per_second) + " /s");
+  facts.add(
+      "arithmetic",
+      fmt::format("{} ({} of peak), {} a step", human(a.model_flops_per_second.value, "FLOP/s"),
+                  percent(a.utilization).text, human(a.model_flops_per_step.value, "FLOP")));
+  facts.add("energy", human(a.energy_per_step.value, "J") + " a step");
+  if (r.epoch) {
+    facts.add("epoch", fmt::format("{} of {} samples", duration(r.epoch->value).text,
+                                   human(*r.question.epoch_samples, "")));
+  }
+  if (r.train) {
+    facts.add("training", fmt::format("{} for {} tokens", duration(r.train->value).text,
+                                      human(*r.question.tokens, "")));
+  }
+  facts.add("expected error", error_words(r));
+  for (size_t i = 0; i < r.extrapolated.size(); ++i) {
+    facts.add(i == 0 ? "extrapolated" : "", r.extrapolated[i]);
+  }
+  return facts.text();
+}
+
+std::string memory_facts(const Result& r) {
+  const estimate::Memory& m = r.answer.memory;
+  const auto bytes = [](Bytes b) { return human(b.value, "B"); };
+  Facts facts;
+  facts.add("weights", bytes(m.weights));
+  if (r.question.phase == study::Phase::Train) {
+    facts.add("optimizer state", bytes(m.optimizer_state));
+  }
+  facts.add("weight store", fmt::format("{} of {}", bytes(m.store_total), bytes(m.store_capacity)));
+  facts.add("activations", fmt::format("{} a micro-batch, recompute {}; {}", bytes(m.activations),
+                                       plan::name_of(r.recompute), r.activation_reason));
+  facts.add("widest layer",
+            fmt::format("{} of the wafer's {}", bytes(m.workspace), bytes(m.wafer_capacity)));
+  return facts.text();
+}
+
+std::string roofline_facts(const Result& r, const AnswerOptions& options) {
+  const estimate::Roofline& f = r.answer.roofline;
+  const auto roof = [](double intensity, FlopsPerSecond most) {
+    return fmt::format("{} at {}", human(most.value, "FLOP/s"), human(intensity, "FLOP/B"));
+  };
+  Facts facts;
+  facts.add("peak", human(f.peak.value, "FLOP/s"));
+  facts.add("on the wafer (SRAM)", roof(f.on_wafer_intensity, f.on_wafer_roof));
+  facts.add("off the wafer (edge)", roof(f.off_wafer_intensity, f.off_wafer_roof));
+  facts.add("attained", human(f.attained.value, "FLOP/s"));
+  if (options.paper_roofline) {
+    const estimate::PaperRoofline& p = r.answer.paper_roofline;
+    facts.add("attained, HPEC 2024's count",
+              roof(p.intensity, p.attained) + " (one FLOP a weight and token)");
+  }
+  return facts.text();
+}
+
+}  // namespace
+
+Table time_table(const Result& r) {
+  constexpr auto Right = Align::Right;
+  Table table{.columns = {{"layer", "name"},
+                          {"phase", "phase"},
+                          {"times", "times", Right},
+                          {"time", "seconds", Right},
+                          {"share", "share", Right},
+                          {"work", "flops", Right},
+                          {"over the edge", "bytes", Right},
+                          {"bound", "bound"}},
+              .rows = {}};
+  const double step = r.answer.step.value;
+  for (const estimate::LayerCost& l : r.answer.layers) {
+    table.rows.push_back({l.name, std::string(ir::name_of(l.phase)), quantity(l.times, ""),
+                          quantity(l.seconds.value, "s"), percent(l.seconds.value / step),
+                          quantity(l.flops.value, "FLOP"), quantity(l.bytes.value, "B"),
+                          std::string(estimate::name_of(l.bound))});
+  }
+  const auto add = [&](const char* name, Seconds seconds, const char* bound) {
+    if (seconds.value <= 0) return;
+    table.rows.push_back(
+        {name, "", "", quantity(seconds.value, "s"), percent(seconds.value / step), "", "", bound});
+  };
+  add("hand-over", r.answer.hand_over, "layer_overhead");
+  add("update at the store", r.answer.store_update, "gradients");
+  add("reduce tree", r.answer.reduce_tree, "network");
+  return table;
+}
+
+std::string text(const Result& r, const AnswerOptions& options) {
+  return headline(r) + "\n" + main_facts(r) + "\nWhere the time of a step goes\n" +
+         text(time_table(r)) + "\nMemory\n" + memory_facts(r) + "\nRoofline\n" +
+         roofline_facts(r, options);
+}
+
+}  // namespace wafer::report
