@@ -1,0 +1,18 @@
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace wafer::cli {
+
+// Each adds one command with its options; the command runs while CLI11 parses it.
+void add_estimate(CLI::App& app);
+void add_validate(CLI::App& app);
+void add_show(CLI::App& app);
+void add_models(CLI::App& app);
+void add_machines(CLI::App& app);
+void add_compile(CLI::App& app);
+void add_fit(CLI::App& app);
+
+}  // namespace wafer::cli
