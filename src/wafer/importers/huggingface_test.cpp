@@ -226,6 +226,8 @@ TEST(HuggingFace, names_the_key_at_fault) {
        "config.json\n  key rope_scaling.factor: expected a number, found none"},
       {R"({"model_type": "llama", "rope_scaling": [1]})",
        "config.json\n  key rope_scaling: expected an object, found [1]"},
+      {R"({"model_type": "llama", "rope_scaling": {"type": "yarn", "factor": 2, "beta_fast": -1}})",
+       "config.json\n  the rotary beta_slow and beta_fast must ascend from above 0, not 1, -1"},
       {R"({"model_type": "gpt_neox", "rotary_pct": -1e300})",
        "config.json\n  key rotary_pct: expected a share above 0 and at most 1, found -1e+300"},
       {R"({"model_type": "esm", "mask_token_id": 32, "position_embedding_type": "rotary",

@@ -47,10 +47,32 @@ void check_counts(Checker& c, const TransformerSpec& s) {
             s.epsilon);
 }
 
+void check_scaling(Checker& c, const RopeScaling& s) {
+  using Kind = RopeScaling::Kind;
+  c.require(s.factor > 0, "the rotary factor must be positive, not {}", s.factor);
+  c.require(s.kind != Kind::Llama3 || (s.low_frequency > 0 && s.high_frequency > s.low_frequency),
+            "the rotary frequency bounds must ascend from above 0, not {}, {}", s.low_frequency,
+            s.high_frequency);
+  c.require(s.kind != Kind::Yarn || (s.beta_slow > 0 && s.beta_fast > s.beta_slow),
+            "the rotary beta_slow and beta_fast must ascend from above 0, not {}, {}", s.beta_slow,
+            s.beta_fast);
+  c.in_range("original rotary positions", s.original_positions, MostTokens, 0);
+}
+
+void check_rotary(Checker& c, const Rotary& r, int64_t head_dim) {
+  c.require(r.dims > 0 && r.dims % 2 == 0 && r.dims <= head_dim,
+            "rotary dimensions must be even and at most the head's {}, not {}", head_dim, r.dims);
+  c.require(r.theta > 1, "the rotary base must be above 1, not {}", r.theta);
+  c.require(r.scaling.kind != RopeScaling::Kind::Dynamic || r.dims > 2,
+            "dynamic rotary scaling needs more than {} rotary dimensions", r.dims);
+  check_scaling(c, r.scaling);
+}
+
 void check_heads(Checker& c, const TransformerSpec& s) {
   c.require(s.head_dim > 0, "heads {} must divide hidden {}", s.heads, s.hidden);
   if (s.head_dim <= 0) return;
   c.in_range("head_dim", s.head_dim, MostWidth);
+  c.in_range("heads times head_dim", s.heads * s.head_dim, MostFfn);
   c.require(s.heads % s.kv_heads == 0, "kv_heads {} must divide heads {}", s.kv_heads, s.heads);
   if (s.naming != Naming::Llama) {
     c.require(s.heads * s.head_dim == s.hidden, "heads {} of width {} do not make hidden {}",
@@ -58,14 +80,7 @@ void check_heads(Checker& c, const TransformerSpec& s) {
     c.require(s.kv_heads == s.heads, "this family has as many kv_heads as heads: {}, not {}",
               s.heads, s.kv_heads);
   }
-  if (!s.rotary) return;
-  const Rotary& r = *s.rotary;
-  c.require(r.dims > 0 && r.dims % 2 == 0 && r.dims <= s.head_dim,
-            "rotary dimensions must be even and at most the head's {}, not {}", s.head_dim, r.dims);
-  c.require(r.theta > 1, "the rotary base must be above 1, not {}", r.theta);
-  c.require(r.scaling.kind != RopeScaling::Kind::Dynamic || r.dims > 2,
-            "dynamic rotary scaling needs more than {} rotary dimensions", r.dims);
-  c.require(r.scaling.factor > 0, "the rotary factor must be positive, not {}", r.scaling.factor);
+  if (s.rotary) check_rotary(c, *s.rotary, s.head_dim);
 }
 
 void check_patches(Checker& c, const Patches& p) {
@@ -74,7 +89,9 @@ void check_patches(Checker& c, const Patches& p) {
   c.in_range("channels", p.channels, 1 << 16);
   c.require(p.patch > 0 && p.image >= p.patch, "an image of {} pixels has no patch of {}", p.image,
             p.patch);
-  if (c.ok()) c.in_range("tokens of an image", p.tokens(), MostTokens);
+  if (!c.ok()) return;
+  c.in_range("tokens of an image", p.tokens(), MostTokens);
+  c.in_range("values of a patch", p.patch * p.patch * p.channels, INT32_MAX);
 }
 
 void check_transformer(Checker& c, const TransformerSpec& s) {
