@@ -255,6 +255,11 @@ const Term* OnnxImporter::find(OnnxFrame& frame, std::string_view name) {
 Term OnnxImporter::term_of(const OnnxTensor& tensor, std::string_view name) {
   const TensorType type = type_of(tensor);
   check_size(tensor);
+  for (const OnnxKeyValue& entry : tensor.metadata) {
+    if (entry.key == RoleKey && entry.value == ConstantRole) {
+      return parameter(name, type, Role::Constant);
+    }
+  }
   if (is_float(type.dtype) && type.elements() != 1) return tied_or_parameter(tensor, name, type);
   return constant_of(tensor, name);
 }

@@ -74,6 +74,9 @@ void parse_tensor(WireReader& outer, const WireField& field, OnnxTensor& tensor)
       case 14:
         tensor.external = integer_of(r, f) == 1;
         return;
+      case 16:
+        tensor.metadata.push_back(parse_key_value(r, f));
+        return;
       default:
         return;
     }

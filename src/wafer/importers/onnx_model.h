@@ -46,7 +46,12 @@ struct OnnxTensor {
   std::string_view raw;
   bool external = false;
   std::vector<OnnxKeyValue> external_data;
+  std::vector<OnnxKeyValue> metadata;
 };
+
+/// By this entry of its metadata, our own files say that a stored tensor is no parameter.
+inline constexpr std::string_view RoleKey = "openwafer.role";
+inline constexpr std::string_view ConstantRole = "constant";
 
 struct OnnxGraph;
 

@@ -223,8 +223,38 @@ Replaced broadcast_late(Builder& b, const Op& op, const TensorType& type, const 
                                    type.shape, dims)};
 }
 
+/// The operand of a conversion to f32 from a narrower float type.
+std::optional<ValueId> narrow_source(const Match& m, ValueId v) {
+  const Op* convert = m.maker(v, OpKind::Convert);
+  if (convert == nullptr || m.type(v).dtype != DType::F32) return std::nullopt;
+  const DType from = m.type(convert->operands[0]).dtype;
+  const bool narrower = is_float(from) && size_in_bytes(from) < 4;
+  return narrower ? std::optional<ValueId>(convert->operands[0]) : std::nullopt;
+}
+
+/// A loss of scores that were widened to f32: it widens them itself.
+Replaced narrow_loss(Builder& b, const Op& op, const Values& operands) {
+  const Match m(b.function());
+  const Op* reshape = m.maker(operands[0], OpKind::Reshape);
+  const auto scores = narrow_source(m, reshape != nullptr ? reshape->operands[0] : operands[0]);
+  if (!scores) return std::nullopt;
+  const ValueId shaped = b.reshape(*scores, b.shape_of(operands[0]));
+  return b.emit(op.kind, {shaped, operands[1]}, op.attrs);
+}
+
+/// A softmax of x widened to f32 and back: it does so itself.
+Replaced narrow_softmax(Builder& b, const TensorType& type, const Values& operands) {
+  const Match m(b.function());
+  const Op* softmax = m.maker(operands[0], OpKind::Softmax);
+  const auto x = softmax == nullptr ? std::nullopt : narrow_source(m, softmax->operands[0]);
+  if (!x || m.type(*x) != type) return std::nullopt;
+  return Values{b.softmax(*x)};
+}
+
 Replaced simplify_op(Builder& b, const Op& op, const TensorType& type, const Values& operands) {
   switch (op.kind) {
+    case OpKind::CrossEntropy:
+      return narrow_loss(b, op, operands);
     case OpKind::Reshape:
       return simplify_reshape(b, type.shape, operands);
     case OpKind::Transpose:
@@ -235,6 +265,7 @@ Replaced simplify_op(Builder& b, const Op& op, const TensorType& type, const Val
       return merge_after_dot(b, op, type, operands);
     case OpKind::Convert:
       if (b.type_of(operands[0]) == type) return operands;
+      if (auto softmax = narrow_softmax(b, type, operands)) return softmax;
       [[fallthrough]];
     case OpKind::Elementwise:
       if (auto merged = merge_after_elementwise(b, op, type, operands)) return merged;
