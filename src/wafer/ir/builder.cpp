@@ -207,7 +207,7 @@ ValueId Builder::matmul(ValueId x, ValueId w) {
 
 ValueId Builder::take_rows(ValueId table, ValueId indices) {
   const int64_t rank = type_of(indices).rank();
-  const Dim& row = shape_of(table)[1];
+  const Dim row = shape_of(table)[1];
   const int64_t width = row.is_static() ? row.value() : -1;
   return emit1(OpKind::Gather, {table, indices},
                {{AttrKey::OffsetDims, Ints{rank}},
