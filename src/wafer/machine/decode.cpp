@@ -264,21 +264,29 @@ void Decoder::refuse_unknown_keys() {
   }
 }
 
-Wafer decode_wafer(Decoder& decoder, std::string name, const Wafer* base) {
-  Wafer wafer = base == nullptr ? Wafer{} : *base;
-  wafer.name = std::move(name);
-  wafer.calibrated = false;  // measurements of the base are not of this machine
-  decoder.text("description", wafer.description, true);
-  decoder.text("generation", wafer.generation, !decoder.inherits());
-  decoder.text("process", wafer.process, !decoder.inherits());
-  decoder.flag("calibrated", wafer.calibrated);
-  visit_numbers(wafer, [&](const Field& field, auto& number) { decoder.number(field, number); });
+/// Fills in `machine`, which holds what is inherited.
+template <typename M>
+M decode_machine(Decoder& decoder, std::string name, M machine) {
+  machine.name = std::move(name);
+  machine.calibrated = false;  // measurements of the base are not of this machine
+  decoder.text("description", machine.description, true);
+  decoder.text("generation", machine.generation, !decoder.inherits());
+  decoder.text("process", machine.process, !decoder.inherits());
+  decoder.flag("calibrated", machine.calibrated);
+  visit_numbers(machine, [&](const Field& field, auto& number) { decoder.number(field, number); });
   decoder.refuse_unknown_keys();
   if (decoder.clean()) {
-    for (const std::string& problem : contradictions(wafer)) decoder.note(problem);
+    for (const std::string& problem : contradictions(machine)) decoder.note(problem);
   }
   decoder.finish();
-  return wafer;
+  return machine;
+}
+
+constexpr const char* WaferKind = "wafer";
+constexpr const char* GpuKind = "gpu";
+
+std::string kind_of(const Machine& machine) {
+  return std::holds_alternative<Wafer>(machine) ? WaferKind : GpuKind;
 }
 
 toml::table parse_toml(std::string_view text, const std::string& file) {
@@ -298,14 +306,28 @@ Machine decode(const Source& source, const std::function<Machine(const std::stri
   std::string kind, base_name;
   decoder.text("base", base_name, false);
   decoder.text("kind", kind, !root.contains("base"));
-  if (!kind.empty() && kind != "wafer") {
-    decoder.note(fmt::format("kind: expected \"wafer\", found \"{}\"", shown(kind)));
+  if (!kind.empty() && kind != WaferKind && kind != GpuKind) {
+    decoder.note(fmt::format("kind: expected \"{}\" or \"{}\", found \"{}\"", WaferKind, GpuKind,
+                             shown(kind)));
     decoder.finish();
   }
   if (root.contains("base")) decoder.inherit();
-  if (base_name.empty()) return decode_wafer(decoder, source.name, nullptr);
+  if (base_name.empty()) {
+    if (kind == GpuKind) return decode_machine(decoder, source.name, GpuCluster{});
+    return decode_machine(decoder, source.name, Wafer{});
+  }
   const Machine base = load_base(base_name);
-  return decode_wafer(decoder, source.name, &std::get<Wafer>(base));
+  if (!kind.empty() && kind != kind_of(base)) {
+    decoder.note(
+        fmt::format("kind: its base \"{}\" is of kind \"{}\", found \"{}\"; leave kind out",
+                    shown(base_name), kind_of(base), kind));
+    decoder.finish();
+  }
+  return std::visit(
+      [&](const auto& kind_base) -> Machine {
+        return decode_machine(decoder, source.name, kind_base);
+      },
+      base);
 }
 
 }  // namespace wafer::machine

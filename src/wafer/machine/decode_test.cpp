@@ -167,9 +167,25 @@ TEST(Decode, shows_hostile_keys_without_their_control_characters) {
 }
 
 TEST(Decode, refuses_a_kind_of_machine_that_it_does_not_know) {
-  EXPECT_TRUE(
-      contains(refusal("kind = \"toaster\"\n"), "kind: expected \"wafer\", found \"toaster\""));
+  EXPECT_TRUE(contains(refusal("kind = \"toaster\"\n"),
+                       "kind: expected \"wafer\" or \"gpu\", found \"toaster\""));
   EXPECT_TRUE(contains(refusal("description = \"mine\"\n"), "missing: kind, "));
+}
+
+TEST(Decode, refuses_a_base_of_another_kind) {
+  EXPECT_TRUE(contains(refusal_of("kind = \"gpu\""), "its base \"wse2\" is of kind \"wafer\""));
+}
+
+TEST(Decode, refuses_the_numbers_of_a_wafer_in_a_cluster) {
+  EXPECT_TRUE(contains(refusal("base = \"h100\"\ndescription = \"mine\"\nclock_hz = 1\n"),
+                       "clock_hz: unknown key"));
+}
+
+TEST(Decode, refuses_peaks_that_fall_as_elements_get_narrower) {
+  EXPECT_TRUE(contains(
+      refusal("base = \"a100-80gb\"\ndescription = \"mine\"\n"
+              "gpu.tf32_flops = { value = 400e12, mark = \"assumed\", source = \"x\" }\n"),
+      "peaks must rise as elements get narrower"));
 }
 
 TEST(Decode, refuses_sections_and_flags_of_another_type) {

@@ -18,11 +18,16 @@ std::string document() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-TEST(MachinesDocument, has_the_row_of_every_number_and_no_other) {
-  const std::string text = document();
+// The rows of one kind of machine, in the part of the document that starts with `heading`.
+template <typename M>
+void expect_rows(const std::string& heading) {
+  const std::string whole = document();
+  const size_t begin = whole.find("## " + heading + "\n");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string text = whole.substr(begin, whole.find("\n## ", begin) - begin);
   size_t rows = 0;
-  const Wafer wafer;
-  visit_numbers(wafer, [&]<typename T>(const Field& field, const Sourced<T>&) {
+  const M machine;
+  visit_numbers(machine, [&]<typename T>(const Field& field, const Sourced<T>&) {
     const char* kind = List<T> ? "list of whole" : Whole<T> ? "whole" : "number";
     EXPECT_TRUE(
         contains(text, fmt::format("\n| `{}` | {} | {} | {:g} | {:g} | {} |\n", field.key,
@@ -30,10 +35,16 @@ TEST(MachinesDocument, has_the_row_of_every_number_and_no_other) {
     ++rows;
   });
   size_t found = 0;
-  for (size_t at = text.find("## Numbers"); (at = text.find("\n| `", at)) != std::string::npos;) {
-    ++found, ++at;
-  }
+  for (size_t at = 0; (at = text.find("\n| `", at)) != std::string::npos;) ++found, ++at;
   EXPECT_EQ(found, rows);
+}
+
+TEST(MachinesDocument, has_the_row_of_every_number_of_a_wafer_and_no_other) {
+  expect_rows<Wafer>("Numbers of a wafer");
+}
+
+TEST(MachinesDocument, has_the_row_of_every_number_of_a_cluster_and_no_other) {
+  expect_rows<GpuCluster>("Numbers of a GPU cluster");
 }
 
 TEST(MachinesDocument, shows_a_machine_that_loads) {

@@ -2,6 +2,8 @@
 
 #include <concepts>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #include "wafer/machine/machine.h"
 
@@ -22,6 +24,7 @@ std::string refuse(const Field& field, double value, bool whole);
 
 /// What is wrong with numbers that are right one by one; empty when nothing is.
 std::vector<std::string> contradictions(const Wafer& wafer);
+std::vector<std::string> contradictions(const GpuCluster& cluster);
 
 /// How a plain double becomes the value of a field, and back.
 inline void set(double& to, double value) { to = value; }
@@ -44,7 +47,8 @@ template <typename T>
 concept Whole = std::same_as<T, int64_t> || List<T>;
 
 // The list below is the format: loader, printer, overrides and documentation read nothing else. `W`
-// is Wafer or const Wafer throughout; each function calls `visit(Field, Sourced<T>&)`.
+// is Wafer (`C`: GpuCluster), const or not, throughout; each function calls `visit(Field,
+// Sourced<T>&)`.
 
 template <typename W, typename Visit>
 void visit_wafer(W& w, Visit&& visit) {
@@ -132,12 +136,60 @@ void visit_outside(W& w, Visit&& visit) {
         w.fitted.step_time);
 }
 
-/// Visits every number of a wafer, always in the same order.
-template <typename W, typename Visit>
-void visit_numbers(W& w, Visit&& visit) {
-  visit_wafer(w, visit);
-  visit_pe(w, visit);
-  visit_outside(w, visit);
+template <typename C, typename Visit>
+void visit_hardware(C& c, Visit&& visit) {
+  visit(Field{"gpu.f16_flops", "FLOP/s", 1e9, 1e18, "dense peak, 16-bit floats"}, c.gpu.f16);
+  visit(Field{"gpu.tf32_flops", "FLOP/s", 1e9, 1e18, "dense peak, tf32"}, c.gpu.tf32);
+  visit(Field{"gpu.f32_flops", "FLOP/s", 1e9, 1e18, "dense peak, f32"}, c.gpu.f32);
+  visit(Field{"gpu.sustained_clock", "", 0.1, 2, "clock held in long runs to that of the peaks"},
+        c.gpu.sustained_clock);
+  visit(Field{"gpu.multiprocessors", "", 1, 1e5, "of a GPU"}, c.gpu.multiprocessors);
+  visit(Field{"gpu.memory_bytes", "B", 1e6, 1e15, "of a GPU"}, c.gpu.memory);
+  visit(Field{"gpu.memory_bytes_per_second", "B/s", 1e6, 1e16, "of a GPU's memory"},
+        c.gpu.memory_bandwidth);
+  visit(Field{"node.gpus", "", 1, 1e4, "that share a fast fabric"}, c.node.gpus);
+  visit(Field{"node.link_bytes_per_second", "B/s", 1e6, 1e15, "of a GPU in its node, each way"},
+        c.node.link);
+  visit(Field{"node.nic_bytes_per_second", "B/s", 1e6, 1e15, "network of a GPU, each way"},
+        c.node.nic);
+  visit(Field{"node.peak_watts", "W", 1, 1e7, "of a whole node"}, c.node.peak_power);
+  visit(Field{"node.idle_share", "", 0, 1, "of the peak, without work"}, c.node.idle_share);
+}
+
+template <typename C, typename Visit>
+void visit_constants(C& c, Visit&& visit) {
+  visit(Field{"micro.memory_share", "", 0.01, 1, "of memory bandwidth in long kernels"},
+        c.micro.memory_share);
+  visit(Field{"micro.link_share", "", 0.01, 1, "of the link's rate in collectives"},
+        c.micro.link_share);
+  visit(Field{"micro.link_step_seconds", "s", 0, 1, "of a ring step inside a node"},
+        c.micro.link_step);
+  visit(Field{"micro.launch_seconds", "s", 0, 1, "of a kernel"}, c.micro.launch);
+  visit(Field{"fitted.product_efficiency", "", 0.01, 1.5, "tensor rate to sustained peak"},
+        c.fitted.product_efficiency);
+  visit(Field{"fitted.wave_seconds", "s", 0, 1, "of a wave of 128 x 256 tiles"},
+        c.fitted.wave_time);
+  visit(Field{"fitted.attention_efficiency", "", 0.01, 1.5, "fused attention rate to products"},
+        c.fitted.attention_efficiency);
+  visit(Field{"fitted.nic_share", "", 0.01, 1.5, "of the NIC's rate in training"},
+        c.fitted.nic_share);
+  visit(Field{"fitted.nic_step_seconds", "s", 0, 1, "of a ring step between nodes"},
+        c.fitted.nic_step);
+  visit(Field{"fitted.serving_nic_share", "", 0.01, 20, "of the NIC's rate in serving"},
+        c.fitted.serving_nic_share);
+}
+
+/// Visits every number of a machine, always in the same order.
+template <typename M, typename Visit>
+void visit_numbers(M& m, Visit&& visit) {
+  if constexpr (std::same_as<std::remove_const_t<M>, Wafer>) {
+    visit_wafer(m, visit);
+    visit_pe(m, visit);
+    visit_outside(m, visit);
+  } else {
+    visit_hardware(m, visit);
+    visit_constants(m, visit);
+  }
 }
 
 }  // namespace wafer::machine

@@ -49,6 +49,36 @@ TEST(Load, knows_the_three_generations) {
   }
 }
 
+TEST(Load, knows_seven_clusters_of_gpus) {
+  for (const char* name :
+       {"v100-32gb", "v100-dgx2h", "a100-40gb", "a100-80gb", "h100", "h200", "b200"}) {
+    EXPECT_TRUE(std::holds_alternative<GpuCluster>(load(name))) << name;
+  }
+}
+
+TEST(Load, reads_a_gpu_its_node_and_its_network) {
+  const GpuCluster cluster = cluster_of(load("a100-80gb"), "a test");
+  EXPECT_EQ(cluster.gpu.f16.value, FlopsPerSecond(312e12));
+  EXPECT_EQ(cluster.gpu.memory.value, Bytes(80e9));
+  EXPECT_EQ(cluster.node.gpus.value, 8);
+  EXPECT_EQ(cluster.node.link.value, BytesPerSecond(600e9 / 2));
+  EXPECT_EQ(cluster.node.nic.value, BytesPerSecond(200e9 / 8));
+}
+
+TEST(Load, claims_no_calibration_for_gpus_without_measurements) {
+  EXPECT_FALSE(cluster_of(load("h200"), "a test").calibrated);
+  EXPECT_FALSE(cluster_of(load("b200"), "a test").calibrated);
+}
+
+TEST(WaferOf, refuses_a_cluster_and_names_it) {
+  try {
+    wafer_of(load("h100"), "weight streaming");
+    FAIL() << "no error";
+  } catch (const InputError& error) {
+    EXPECT_TRUE(contains(error.what(), "h100 is a cluster of GPUs; weight streaming needs a wafer"));
+  }
+}
+
 TEST(Load, names_a_machine_after_its_file) { EXPECT_EQ(name_of(load("wse2")), "wse2"); }
 
 TEST(Load, reads_the_values_of_a_file_into_their_places) {

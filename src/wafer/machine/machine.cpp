@@ -1,6 +1,10 @@
 #include "wafer/machine/machine.h"
 
+#include <fmt/format.h>
+
 #include <array>
+
+#include "wafer/base/error.h"
 
 namespace wafer::machine {
 namespace {
@@ -21,6 +25,20 @@ std::optional<Mark> mark_named(std::string_view name) {
 
 const std::string& name_of(const Machine& machine) {
   return std::visit([](const auto& kind) -> const std::string& { return kind.name; }, machine);
+}
+
+const Wafer& wafer_of(const Machine& machine, std::string_view purpose) {
+  if (const auto* wafer = std::get_if<Wafer>(&machine)) return *wafer;
+  throw InputError(
+      fmt::format("{} is a cluster of GPUs; {} needs a wafer: `wafer machines` lists both",
+                  name_of(machine), purpose));
+}
+
+const GpuCluster& cluster_of(const Machine& machine, std::string_view purpose) {
+  if (const auto* cluster = std::get_if<GpuCluster>(&machine)) return *cluster;
+  throw InputError(
+      fmt::format("{} is a wafer; {} needs a cluster of GPUs: `wafer machines` lists both",
+                  name_of(machine), purpose));
 }
 
 }  // namespace wafer::machine

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "wafer/base/units.h"
+#include "wafer/machine/gpu_cluster.h"
 #include "wafer/machine/sourced.h"
 
 namespace wafer::machine {
@@ -127,8 +129,12 @@ struct Wafer {
 };
 
 /// Any kind of machine that a file can describe (its key `kind`).
-using Machine = std::variant<Wafer>;
+using Machine = std::variant<Wafer, GpuCluster>;
 
 const std::string& name_of(const Machine& machine);
+/// The machine as a wafer, or as a cluster of GPUs. `purpose` says what asks ("weight streaming").
+/// Throws InputError that names the machine, what it is and what was needed.
+const Wafer& wafer_of(const Machine& machine, std::string_view purpose);
+const GpuCluster& cluster_of(const Machine& machine, std::string_view purpose);
 
 }  // namespace wafer::machine

@@ -6,16 +6,35 @@
 namespace wafer::machine {
 namespace {
 
+Number figure(const char* key, const char* unit, double value, const char* formula) {
+  return Number{.key = key,
+                .unit = unit,
+                .meaning = {},
+                .is_list = false,
+                .value = {value},
+                .mark = Mark::Derived,
+                .source = formula};
+}
+
+std::vector<Number> figures_of(const GpuCluster& cluster) {
+  const auto gpus = static_cast<double>(cluster.node.gpus.value);
+  return {
+      figure("node_peak_flops_f16", "FLOP/s", cluster.gpu.f16.value.value * gpus,
+             "node.gpus x gpu.f16_flops, dense"),
+      figure("sustained_flops_f16", "FLOP/s",
+             cluster.gpu.f16.value.value * cluster.gpu.sustained_clock.value,
+             "gpu.f16_flops x gpu.sustained_clock, dense"),
+      figure("node_memory_bytes", "B", cluster.gpu.memory.value.value * gpus,
+             "node.gpus x gpu.memory_bytes"),
+      figure("gpu_watts", "W", cluster.node.peak_power.value.value / gpus,
+             "node.peak_watts / node.gpus"),
+  };
+}
+
 std::vector<Number> figures_of(const Wafer& wafer) {
   std::vector<Number> all;
   const auto add = [&](const char* key, const char* unit, double value, const char* formula) {
-    all.push_back(Number{.key = key,
-                         .unit = unit,
-                         .meaning = {},
-                         .is_list = false,
-                         .value = {value},
-                         .mark = Mark::Derived,
-                         .source = formula});
+    all.push_back(figure(key, unit, value, formula));
   };
   const auto peak = [&](const char* key, Arithmetic arithmetic, const char* formula) {
     add(key, "FLOP/s", peak_flops(wafer, arithmetic).value, formula);

@@ -43,6 +43,17 @@ Row row_of(const Number& number) {
   return {number.key, shown_value(number), std::string(name_of(number.mark)), number.source};
 }
 
+Row list_row(const GpuCluster& cluster) {
+  const Gpu& gpu = cluster.gpu;
+  return {cluster.name,
+          fmt::format("{} GPUs a node", cluster.node.gpus.value),
+          human(static_cast<double>(gpu.multiprocessors.value), ""),
+          human(gpu.f16.value.value, "FLOP/s"),
+          human(gpu.memory.value.value, "B"),
+          cluster.calibrated ? "yes" : "no",
+          cluster.description};
+}
+
 Row list_row(const Wafer& wafer) {
   return {wafer.name,
           human(static_cast<double>(usable_pes(wafer)), ""),
@@ -53,11 +64,13 @@ Row list_row(const Wafer& wafer) {
           wafer.description};
 }
 
-std::string heading(const Wafer& wafer) {
-  return fmt::format("{}: {}\n{}, {}; {}\n", wafer.name, wafer.description, wafer.generation,
-                     wafer.process,
-                     wafer.calibrated ? "training rates validated on measurements of it"
-                                      : "not calibrated: no measurement of it validates its rates");
+template <typename M>
+std::string heading(const M& machine) {
+  return fmt::format("{}: {}\n{}, {}; {}\n", machine.name, machine.description, machine.generation,
+                     machine.process,
+                     machine.calibrated
+                         ? "training rates validated on measurements of it"
+                         : "not calibrated: no measurement of it validates its rates");
 }
 
 // Whole values print without a fraction; JSON makes no difference between them.
@@ -75,13 +88,14 @@ Json json_of(const Number& number) {
           {"source", number.source}};
 }
 
-Json head_of(const Wafer& wafer) {
-  return {{"name", wafer.name},
-          {"kind", "wafer"},
-          {"description", wafer.description},
-          {"generation", wafer.generation},
-          {"process", wafer.process},
-          {"calibrated", wafer.calibrated}};
+template <typename M>
+Json head_of(const M& machine) {
+  return {{"name", machine.name},
+          {"kind", std::is_same_v<M, Wafer> ? "wafer" : "gpu"},
+          {"description", machine.description},
+          {"generation", machine.generation},
+          {"process", machine.process},
+          {"calibrated", machine.calibrated}};
 }
 
 Json json_of(const Machine& machine) {
@@ -103,12 +117,17 @@ std::string dump(const Json& json) {
 }  // namespace
 
 std::string print_list(std::span<const Machine> machines) {
-  std::vector<Row> rows = {
+  std::vector<Row> wafers = {
       {"name", "PEs", "clock", "peak f16", "memory", "calibrated", "description"}};
+  std::vector<Row> clusters = {
+      {"name", "node", "SMs", "peak f16", "memory", "calibrated", "description"}};
   for (const Machine& machine : machines) {
+    std::vector<Row>& rows = std::holds_alternative<Wafer>(machine) ? wafers : clusters;
     rows.push_back(std::visit([](const auto& kind) { return list_row(kind); }, machine));
   }
-  return aligned(rows);
+  std::string text = wafers.size() > 1 ? aligned(wafers) : "";
+  if (clusters.size() > 1) text += (text.empty() ? "" : "\n") + aligned(clusters);
+  return text;
 }
 
 std::string print_text(const Machine& machine) {

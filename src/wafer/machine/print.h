@@ -7,7 +7,8 @@
 
 namespace wafer::machine {
 
-/// Machines as a table, one a line: name, usable PEs, clock, peak, memory, description.
+/// Machines, one a line: a table of wafers (usable PEs, clock, peak, memory), then one of GPU
+/// clusters (GPUs of a node; multiprocessors, peak and memory of a GPU).
 std::string print_list(std::span<const Machine> machines);
 
 /// Everything about one machine: each number with value, mark and source, then what follows from

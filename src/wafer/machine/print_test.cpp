@@ -29,6 +29,14 @@ TEST(PrintList, gives_a_line_to_each_machine) {
             "2024\n");
 }
 
+TEST(PrintList, gives_clusters_a_table_of_their_own) {
+  const std::vector<Machine> machines = {load("a100-80gb"), load("wse2")};
+  const std::string text = print_list(machines);
+  EXPECT_TRUE(has_row(text, "name +node +SMs +peak f16"));
+  EXPECT_TRUE(has_row(text, "a100-80gb +8 GPUs a node +108 +312 TFLOP/s +80 GB +yes +NVIDIA A100"));
+  EXPECT_LT(text.find("wse2"), text.find("a100-80gb"));
+}
+
 TEST(PrintText, shows_value_unit_mark_and_source) {
   const std::string text = print_text(load("wse2"));
   EXPECT_TRUE(contains(text, "WSE-2, TSMC 7 nm; training rates validated"));
@@ -52,7 +60,7 @@ TEST(PrintJson, holds_every_number_in_si_units) {
     const Machine machine = load(name);
     const Json json = Json::parse(print_json(machine));
     EXPECT_EQ(json["name"], name);
-    EXPECT_EQ(json["kind"], "wafer");
+    EXPECT_EQ(json["kind"], std::holds_alternative<Wafer>(machine) ? "wafer" : "gpu");
     ASSERT_EQ(json["numbers"].size(), numbers(machine).size());
     for (const Number& number : numbers(machine)) {
       const Json& found = json["numbers"][number.key];
