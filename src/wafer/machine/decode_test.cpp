@@ -182,10 +182,10 @@ TEST(Decode, refuses_the_numbers_of_a_wafer_in_a_cluster) {
 }
 
 TEST(Decode, refuses_peaks_that_fall_as_elements_get_narrower) {
-  EXPECT_TRUE(contains(
-      refusal("base = \"a100-80gb\"\ndescription = \"mine\"\n"
-              "gpu.tf32_flops = { value = 400e12, mark = \"assumed\", source = \"x\" }\n"),
-      "peaks must rise as elements get narrower"));
+  EXPECT_TRUE(
+      contains(refusal("base = \"a100-80gb\"\ndescription = \"mine\"\n"
+                       "gpu.tf32_flops = { value = 400e12, mark = \"assumed\", source = \"x\" }\n"),
+               "peaks must rise as elements get narrower"));
 }
 
 TEST(Decode, refuses_sections_and_flags_of_another_type) {

@@ -75,7 +75,8 @@ TEST(WaferOf, refuses_a_cluster_and_names_it) {
     wafer_of(load("h100"), "weight streaming");
     FAIL() << "no error";
   } catch (const InputError& error) {
-    EXPECT_TRUE(contains(error.what(), "h100 is a cluster of GPUs; weight streaming needs a wafer"));
+    EXPECT_TRUE(
+        contains(error.what(), "h100 is a cluster of GPUs; weight streaming needs a wafer"));
   }
 }
 

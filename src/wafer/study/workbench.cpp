@@ -123,9 +123,8 @@ Workbench::~Workbench() = default;
 const machine::Wafer& Workbench::wafer(const std::string& name_or_path) {
   const auto found = kept_->machines.find(name_or_path);
   if (found != kept_->machines.end()) return found->second;
-  machine::Machine machine = machine::load(name_or_path);
-  return kept_->machines.emplace(name_or_path, std::get<machine::Wafer>(std::move(machine)))
-      .first->second;
+  const machine::Machine machine = machine::load(name_or_path);
+  return kept_->machines.emplace(name_or_path, wafer_of(machine, "weight streaming")).first->second;
 }
 
 Result Workbench::answer(const Question& question) {
