@@ -26,7 +26,7 @@ ir::Graph import_source(WireSource& source, const std::optional<std::string>& fo
                         const OnnxOptions& options) {
   const OnnxModel model = parse_onnx_model(source);
   ir::Graph graph = import_parsed(model, source, folder, options);
-  if (options.recognize) graph = recognize_all(graph);
+  graph = options.recognize ? recognize_all(graph) : drop_unused(graph);
   ir::verify(graph);
   return graph;
 }

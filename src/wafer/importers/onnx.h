@@ -25,7 +25,7 @@ struct OnnxOptions {
   bool recognize = true;
 };
 
-/// The graph of an ONNX model (opset 7 to 27; docs/onnx.md lists the ops). Float initializers are
+/// The graph of an ONNX model (opset 7 to 28; docs/onnx.md lists the ops). Float initializers are
 /// parameters, named as in the file; weights are not read and may be absent. Functions are inlined,
 /// shape arithmetic is folded, each op's location is "FILE:NODE". The result is verified.
 /// Throws InputError: a file that is not ONNX, and, all at once, every op that is not supported

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "wafer/importers/onnx_importer.h"
 
 namespace wafer::importers {
@@ -70,6 +73,10 @@ int64_t OnnxCall::int_in(size_t i, const char* what) const {
 }
 
 std::vector<double> OnnxCall::floats_in(size_t i, const char* what) const {
+  if (has(i) && !inputs_[i].known) {
+    const OnnxTensor* stored = importer_.stored(frame_, node.inputs[i]);
+    if (stored != nullptr) return importer_.elements(*stored).floats;
+  }
   const Known& known = known_in(i, what);
   if (!known.is_float_type()) refuse(fmt::format("{} (input {}) must hold floats", what, i));
   return known.floats;
@@ -82,6 +89,7 @@ double OnnxCall::float_in(size_t i, const char* what) const {
 }
 
 const OnnxAttribute* OnnxCall::attribute(std::string_view name) const {
+  read_.insert(name);
   for (const OnnxAttribute& a : node.attributes) {
     if (a.name != name) continue;
     if (a.reference.empty()) return &a;
@@ -165,6 +173,20 @@ Ints OnnxCall::axes(const Ints& values, int rank) const {
     result.push_back(d);
   }
   return result;
+}
+
+void OnnxCall::refuse_unread_attributes() const {
+  // How it is computed, or what it gives in cases that are refused elsewhere.
+  constexpr auto Harmless = std::to_array<std::string_view>(
+      {"stash_type", "softmax_precision", "qk_matmul_output_mode", "storage_order",
+       "consumed_inputs", "momentum", "is_test", "seed", "ratio", "saturate", "round_mode",
+       "output_dtype", "sorted"});
+  for (const OnnxAttribute& a : node.attributes) {
+    const bool harmless = std::find(Harmless.begin(), Harmless.end(), a.name) != Harmless.end();
+    if (!harmless && read_.count(a.name) == 0) {
+      refuse(fmt::format("attribute {} is not supported", a.name));
+    }
+  }
 }
 
 void OnnxCall::refuse(const std::string& what) const { throw InputError(what); }

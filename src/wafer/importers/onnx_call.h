@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,7 @@ class OnnxCall {
   Shape dims_in(size_t i, const char* what) const;
   int64_t int_in(size_t i, const char* what) const;
   double float_in(size_t i, const char* what) const;
+  /// Also of a stored tensor of floats, which is no parameter then.
   std::vector<double> floats_in(size_t i, const char* what) const;
 
   bool has_attribute(std::string_view name) const { return attribute(name) != nullptr; }
@@ -64,6 +66,8 @@ class OnnxCall {
   int64_t axis(int64_t value, int rank) const;
   ir::Ints axes(const ir::Ints& values, int rank) const;
 
+  /// Refuses attributes that nothing has asked for and that could change the result.
+  void refuse_unread_attributes() const;
   /// Throws InputError: the op is known, but not so.
   [[noreturn]] void refuse(const std::string& what) const;
   /// Refuses unless the attribute is absent or has this value.
@@ -82,6 +86,7 @@ class OnnxCall {
   OnnxImporter& importer_;
   OnnxFrame& frame_;
   Terms inputs_;
+  mutable std::set<std::string_view> read_;  ///< attributes asked for
 };
 
 /// Makes the results of a node, one for each output or fewer.

@@ -1,4 +1,5 @@
-// Primitive ops as ONNX nodes.
+#include "wafer/importers/onnx_export_ops.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -6,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "wafer/importers/onnx_export_ops.h"
 #include "wafer/importers/onnx_exporter.h"
 #include "wafer/importers/onnx_tensor.h"
 

@@ -15,7 +15,7 @@ using ir::Role;
 namespace {
 
 constexpr int64_t OldestOpset = 7;
-constexpr int64_t NewestOpset = 27;
+constexpr int64_t NewestOpset = 28;
 constexpr size_t MostProblems = 1000;
 constexpr std::string_view HeadOfProblems = ": cannot be imported:";
 constexpr int DeepestCall = 64;
@@ -155,7 +155,12 @@ Terms OnnxImporter::call_handler(const OnnxNode& node, OnnxFrame& frame) {
   }
   const int64_t opset = opset_of(frame, node.domain);
   OnnxCall call(*this, frame, node, std::move(inputs), opset);
-  return handler(call);
+  Terms results = handler(call);
+  call.refuse_unread_attributes();
+  if (node.op_type == "Constant" || node.op_type == "ConstantOfShape") {
+    frame.constants.insert(node.outputs.begin(), node.outputs.end());
+  }
+  return results;
 }
 
 void OnnxImporter::set_outputs(const OnnxNode& node, OnnxFrame& frame, const Terms& results) {
@@ -310,19 +315,21 @@ Known OnnxImporter::elements(const OnnxTensor& tensor) {
 
 Term OnnxImporter::as_weight(OnnxFrame& frame, std::string_view name, const Term& term) {
   if (!is_float(term.dtype()) || !term.type.is_static() || term.type.elements() <= 1) return term;
-  bool constant = term.known != nullptr;
-  if (!constant) {
-    const ir::OpId producer = builder_.function().values[term.id.index].producer;
-    constant = producer.valid() && builder_.function().op(producer).kind == ir::OpKind::Constant;
-  }
-  if (!constant) return term;
-  const Term made = parameter(name, term.type, Role::Parameter);
   for (OnnxFrame* f = &frame; f != nullptr; f = f->outer) {
-    if (f->terms.count(name) == 0) continue;
-    f->terms[name] = made;
-    break;
+    const auto found = f->terms.find(name);
+    if (found == f->terms.end()) continue;
+    if (f->constants.erase(name) == 0) return term;
+    return found->second = parameter(name, term.type, Role::Parameter);
   }
-  return made;
+  return term;
+}
+
+const OnnxTensor* OnnxImporter::stored(const OnnxFrame& frame, std::string_view name) const {
+  for (const OnnxFrame* f = &frame; f != nullptr; f = f->outer) {
+    const auto found = f->initializers.find(name);
+    if (found != f->initializers.end()) return found->second;
+  }
+  return nullptr;
 }
 
 void OnnxImporter::set_role(const Term& term, Role role) {

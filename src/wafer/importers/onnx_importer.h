@@ -26,6 +26,8 @@ struct OnnxFrame {
   std::string prefix;
   std::unordered_map<std::string_view, Term> terms;
   std::unordered_map<std::string_view, const OnnxTensor*> initializers;
+  /// Made by a Constant or ConstantOfShape node, where some exporters keep weights.
+  std::set<std::string_view> constants;
   /// Values that could not be made: what to say on use, or empty when it has been said.
   std::unordered_map<std::string_view, std::string> missing;
 };
@@ -51,10 +53,12 @@ class OnnxImporter {
   const OnnxOptions& options() const { return options_; }
   /// The elements of a tensor of the file; throws where its data is absent.
   Known elements(const OnnxTensor& tensor);
+  /// The stored tensor of that name; null when there is none.
+  const OnnxTensor* stored(const OnnxFrame& frame, std::string_view name) const;
   /// A tensor of the file as a constant, or, if it holds more floats than constants do, as a
   /// parameter called `name`.
   Term constant_of(const OnnxTensor& tensor, std::string_view name);
-  /// `term` as a parameter called `name`, if it is a float constant of several elements.
+  /// `term` as a parameter called `name`, if a node holds it as a constant of several floats.
   Term as_weight(OnnxFrame& frame, std::string_view name, const Term& term);
   void set_role(const Term& term, ir::Role role);
 

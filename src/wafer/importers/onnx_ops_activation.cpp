@@ -41,6 +41,9 @@ Term exponential_below(Folder& f, const Term& x, double alpha, double scale) {
 
 Terms relu_op(OnnxCall& c) { return {relu(c.fold, c.in(0))}; }
 Terms swish_op(OnnxCall& c) { return {swish(c.fold, c.in(0), c.real("alpha", 1))}; }
+Terms swiglu(OnnxCall& c) {
+  return {c.fold.multiply(swish(c.fold, c.in(0), c.real("alpha", 1)), c.in(1))};
+}
 Terms softplus(OnnxCall& c) { return {softplus_of(c.fold, c.in(0))}; }
 
 Terms gelu_op(OnnxCall& c) {
@@ -99,6 +102,18 @@ Terms thresholded_relu(OnnxCall& c) {
   return {c.fold.select(above, x, c.fold.scalar(0, x.dtype()))};
 }
 
+/// Towards 0 by bias, and 0 within lambd of it.
+Terms shrink(OnnxCall& c) {
+  const Term& x = c.in(0);
+  const double lambd = c.real("lambd", 0.5);
+  const double bias = c.real("bias", 0);
+  const Term zero = c.fold.scalar(0, x.dtype());
+  const Term below = c.fold.binary(ElementFn::Less, x, c.fold.scalar(-lambd, x.dtype()));
+  const Term above = c.fold.binary(ElementFn::Greater, x, c.fold.scalar(lambd, x.dtype()));
+  const Term upper = c.fold.select(above, c.fold.add(x, -bias), zero);
+  return {c.fold.select(below, c.fold.add(x, bias), upper)};
+}
+
 /// Bounds are attributes before opset 11, inputs that may be absent from it on.
 Terms clip(OnnxCall& c) {
   Term x = c.in(0);
@@ -125,8 +140,10 @@ constexpr auto Ops = std::to_array<OnnxOp>({
     {"PRelu", prelu},
     {"Relu", relu_op},
     {"Selu", selu},
+    {"Shrink", shrink},
     {"Softplus", softplus},
     {"Softsign", softsign},
+    {"SwiGLU", swiglu},
     {"Swish", swish_op},
     {"ThresholdedRelu", thresholded_relu},
 });

@@ -91,6 +91,10 @@ Term angles(OnnxCall& c, size_t i) {
 
 Terms rotary_op(OnnxCall& c) {
   const Term& x = c.in(0);
+  const int64_t turned_width = c.integer("rotary_embedding_dim", 0);
+  if (turned_width != 0 && c.in(1).shape().back() * Dim(2) != Dim(turned_width)) {
+    c.refuse("rotary_embedding_dim other than the width of its caches");
+  }
   const Term heads = x.rank() == 4 ? x : split_heads(c.fold, x, c.integer("num_heads"));
   const Term turned =
       rotate(c.fold, heads, angles(c, 1), angles(c, 2), c.integer("interleaved", 0) != 0);

@@ -238,10 +238,14 @@ Terms rotary_embedding(OnnxCall& c) {
   Folder& f = c.fold;
   c.require("is_packed_batching", 0);
   if (c.real("scale", 1) != 1) c.refuse("scale");
+  const int64_t turned_width = c.integer("rotary_embedding_dim", 0);
+  if (turned_width != 0 && c.in(2).shape().back() * Dim(2) != Dim(turned_width)) {
+    c.refuse("rotary_embedding_dim other than the width of its caches");
+  }
   const Term& x = c.in(0);
   Term heads = x;
+  int64_t count = c.integer("num_heads", 0);
   if (x.rank() == 3) {
-    int64_t count = c.integer("num_heads", 0);
     if (count == 0) {  // the cache is as wide as half a head
       const auto whole = divide_exact(x.dim(2), Dim(2) * c.in(2).shape().back());
       if (!whole) c.refuse("its caches do not go with its width");

@@ -49,16 +49,14 @@ Terms power(OnnxCall& c) {
   return {c.fold.convert(result, x.dtype())};
 }
 
-/// The sign of the result is that of the divisor (fmod = 0, integers) or of the dividend (1).
+bool is_unsigned(DType dtype) { return is_integer(dtype) && !is_signed_integer(dtype); }
+
+/// The sign of the result is that of the divisor (fmod = 0) or of the dividend (1).
 Terms modulo(OnnxCall& c) {
   const Term& x = c.in(0);
   const Term& y = c.in(1);
   const Term remainder = c.fold.binary(ElementFn::Remainder, x, y);
-  if (c.integer("fmod", 0) == 1 || !is_signed_integer(x.dtype())) return {remainder};
-  if (x.known && y.known && remainder.known && remainder.known->ints[0] == Dim(0) &&
-      remainder.known->is_splat()) {
-    return {remainder};
-  }
+  if (c.integer("fmod", 0) == 1 || is_unsigned(x.dtype())) return {remainder};
   const Term zero = c.fold.scalar(0, x.dtype());
   const Term crossed =
       c.fold.binary(ElementFn::NotEqual, c.fold.binary(ElementFn::Less, remainder, zero),
@@ -69,9 +67,10 @@ Terms modulo(OnnxCall& c) {
 }
 
 Terms shift(OnnxCall& c) {
+  const ElementFn right =
+      is_unsigned(c.in(0).dtype()) ? ElementFn::ShiftRightLogical : ElementFn::ShiftRightArithmetic;
   const bool left = c.text("direction", "") == "LEFT";
-  return {
-      c.fold.binary(left ? ElementFn::ShiftLeft : ElementFn::ShiftRightLogical, c.in(0), c.in(1))};
+  return {c.fold.binary(left ? ElementFn::ShiftLeft : right, c.in(0), c.in(1))};
 }
 
 Terms where(OnnxCall& c) { return {c.fold.select(c.in(0), c.in(1), c.in(2))}; }
@@ -120,6 +119,44 @@ Terms cast_like(OnnxCall& c) {
   return cast_to(c, c.in(1).dtype());
 }
 
+/// Scale or zero point of a quantized x: one number, or one along `axis`.
+Term quantization_step(OnnxCall& c, size_t i) {
+  const Term& step = c.in(i);
+  const Term& x = c.in(0);
+  const int64_t axis = c.integer("axis", 1);
+  if (c.integer("block_size", 0) != 0) c.refuse("quantization in blocks");
+  if (step.rank() == 0 || element_count(step.shape()) == Dim(1)) return c.fold.reshape(step, {});
+  if (step.rank() != 1) c.refuse("a scale or zero point " + step.type.text());
+  Shape shape(static_cast<size_t>(x.rank()), Dim(1));
+  shape[static_cast<size_t>(c.axis(axis, x.rank()))] = step.dim(0);
+  return c.fold.reshape(step, shape);
+}
+
+/// (x - zero point) scale
+Terms dequantize(OnnxCall& c) {
+  const Term scale = quantization_step(c, 1);
+  Term x = c.fold.convert(c.in(0), scale.dtype());
+  if (c.has(2)) x = c.fold.subtract(x, c.fold.convert(quantization_step(c, 2), scale.dtype()));
+  return {c.fold.multiply(x, scale)};
+}
+
+/// round(x / scale) + zero point, cut to the range of its type; conversion does that.
+Terms quantize(OnnxCall& c) {
+  const Term scale = quantization_step(c, 1);
+  DType dtype = DType::U8;
+  if (c.has(2)) dtype = c.in(2).dtype();
+  const int64_t declared = c.integer("output_dtype", 0);
+  if (!c.has(2) && declared != 0) {
+    const auto given = dtype_of(static_cast<int32_t>(declared));
+    if (!given) c.refuse("quantizes to " + onnx_type_name(static_cast<int32_t>(declared)));
+    dtype = *given;
+  }
+  Term x = c.fold.divide(c.fold.convert(c.in(0), scale.dtype()), scale);
+  if (is_integer(dtype)) x = c.fold.unary(ElementFn::Round, x);
+  if (c.has(2)) x = c.fold.add(x, c.fold.convert(quantization_step(c, 2), scale.dtype()));
+  return {c.fold.convert(x, dtype)};
+}
+
 Terms tangent(OnnxCall& c) {
   return {
       c.fold.divide(c.fold.unary(ElementFn::Sin, c.in(0)), c.fold.unary(ElementFn::Cos, c.in(0)))};
@@ -152,6 +189,7 @@ constexpr auto Ops = std::to_array<OnnxOp>({
     {"Ceil", unary<ElementFn::Ceil>},
     {"Cos", unary<ElementFn::Cos>},
     {"Cosh", cosh},
+    {"DequantizeLinear", dequantize},
     {"Div", binary<ElementFn::Divide>},
     {"Dropout", dropout},
     {"Equal", binary<ElementFn::Equal>},
@@ -175,6 +213,7 @@ constexpr auto Ops = std::to_array<OnnxOp>({
     {"Not", unary<ElementFn::Not>},
     {"Or", binary<ElementFn::Or>},
     {"Pow", power},
+    {"QuantizeLinear", quantize},
     {"Reciprocal", unary<ElementFn::Reciprocal>},
     {"Round", unary<ElementFn::Round>},
     {"Sigmoid", unary<ElementFn::Logistic>},

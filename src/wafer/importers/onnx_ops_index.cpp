@@ -226,13 +226,17 @@ Terms scatter_elements(OnnxCall& c) {
 }
 
 Terms arg_reduce(OnnxCall& c, ElementFn fn) {
-  c.require("select_last_index", 0);
-  const Term& x = c.in(0);
-  const int64_t axis = c.axis(c.integer("axis", 0), x.rank());
+  const int64_t axis = c.axis(c.integer("axis", 0), c.in(0).rank());
+  const bool last = c.integer("select_last_index", 0) != 0;
+  const Term x = last ? c.fold.reverse(c.in(0), {axis}) : c.in(0);
   Shape shape = x.shape();
   shape.erase(shape.begin() + axis);
-  const Term index = c.fold.emit(OpKind::ArgReduce, {x}, {{AttrKey::Dim, axis}, {AttrKey::Fn, fn}},
-                                 {{DType::I64, shape}});
+  Term index = c.fold.emit(OpKind::ArgReduce, {x}, {{AttrKey::Dim, axis}, {AttrKey::Fn, fn}},
+                           {{DType::I64, shape}});
+  if (last) {
+    const auto size = static_cast<double>(x.dim(static_cast<size_t>(axis)).value());
+    index = c.fold.subtract(c.fold.scalar(size - 1, DType::I64), index);
+  }
   if (c.integer("keepdims", 1) == 0) return {index};
   return {unsqueeze(c.fold, index, static_cast<size_t>(axis))};
 }
@@ -252,12 +256,13 @@ Terms top_k(OnnxCall& c) {
   return sorted;
 }
 
-Terms cumulative_sum(OnnxCall& c) {
+template <ElementFn Fn>
+Terms cumulative(OnnxCall& c) {
   const Term& x = c.in(0);
   const int64_t axis = c.axis(c.int_in(1, "axis"), x.rank());
   return {c.fold.emit(OpKind::Cumulative, {x},
                       {{AttrKey::Dim, axis},
-                       {AttrKey::Fn, ElementFn::Add},
+                       {AttrKey::Fn, Fn},
                        {AttrKey::Exclusive, c.integer("exclusive", 0) != 0},
                        {AttrKey::Reverse, c.integer("reverse", 0) != 0}})};
 }
@@ -285,11 +290,13 @@ Terms non_zero(OnnxCall& c) {
 constexpr auto Ops = std::to_array<OnnxOp>({
     {"ArgMax", arg_max},
     {"ArgMin", arg_min},
-    {"CumSum", cumulative_sum},
+    {"CumProd", cumulative<ElementFn::Multiply>},
+    {"CumSum", cumulative<ElementFn::Add>},
     {"Gather", gather_op},
     {"GatherElements", gather_elements},
     {"GatherND", gather_nd},
     {"NonZero", non_zero},
+    {"Scatter", scatter_elements},  // its name before opset 11
     {"ScatterElements", scatter_elements},
     {"ScatterND", scatter_nd},
     {"TopK", top_k},

@@ -246,9 +246,10 @@ Terms space_to_depth(OnnxCall& c) {
   const auto w = divide_exact(x.dim(3), Dim(b));
   if (!h || !w) c.refuse("the blocksize does not divide the image");
   const Dim n = x.dim(0), depth = x.dim(1);
+  const bool depth_first = c.text("mode", "DCR") == "DCR";
+  const Ints order = depth_first ? Ints{0, 3, 5, 1, 2, 4} : Ints{0, 1, 3, 5, 2, 4};
   const Term apart = c.fold.reshape(x, {n, depth, *h, b, *w, b});
-  return {
-      c.fold.reshape(c.fold.transpose(apart, {0, 3, 5, 1, 2, 4}), {n, Dim(b * b) * depth, *h, *w})};
+  return {c.fold.reshape(c.fold.transpose(apart, order), {n, Dim(b * b) * depth, *h, *w})};
 }
 
 /// Each element repeated `times` along a dimension.

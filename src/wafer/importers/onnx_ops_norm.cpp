@@ -182,7 +182,10 @@ Terms lp_normalization(OnnxCall& c) {
   const Term powers = p == 1 ? f.unary(ElementFn::Abs, x) : f.multiply(x, x);
   Term length = f.reduce(ElementFn::Add, powers, {axis});
   if (p == 2) length = f.unary(ElementFn::Sqrt, length);
-  return {f.divide(x, unsqueeze(f, length, static_cast<size_t>(axis)))};
+  length = unsqueeze(f, length, static_cast<size_t>(axis));
+  // Nothing is 0 long but 0, which stays 0.
+  const Term empty = f.binary(ElementFn::Equal, length, f.scalar(0, x.dtype()));
+  return {f.divide(x, f.select(empty, f.scalar(1, x.dtype()), length))};
 }
 
 /// x / (bias + alpha / size * sum of squares of `size` neighbouring channels) ^ beta

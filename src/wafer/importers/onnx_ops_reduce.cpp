@@ -25,14 +25,13 @@ Ints all_dims(int rank) {
 std::optional<Ints> reduced_dims(OnnxCall& c, int64_t axes_are_input_since) {
   const int rank = c.in(0).rank();
   const std::optional<Ints> given = c.list(1, "axes", axes_are_input_since);
+  const bool none_is_none = c.integer("noop_with_empty_axes", 0) != 0;
   if (given && !given->empty()) return c.axes(*given, rank);
-  if (c.integer("noop_with_empty_axes", 0) != 0) return std::nullopt;
-  return all_dims(rank);
+  return none_is_none ? std::nullopt : std::optional<Ints>(all_dims(rank));
 }
 
-/// `reduced` with the dimensions kept as 1, unless keepdims is 0.
+/// `reduced` with the dimensions kept as 1.
 Term kept(OnnxCall& c, const Term& reduced, const Ints& dims) {
-  if (c.integer("keepdims", 1) == 0) return reduced;
   Shape shape = c.in(0).shape();
   for (int64_t d : dims) shape[static_cast<size_t>(d)] = Dim(1);
   return c.fold.reshape(reduced, shape);
@@ -76,9 +75,11 @@ Term log_sum_exp(Folder& f, const Term& x, const Ints& dims) {
 /// Axes are an input since opset 18, of ReduceSum since 13.
 template <Reduction Reduce, int64_t Since = 18>
 Terms reduce(OnnxCall& c) {
+  const bool keep = c.integer("keepdims", 1) != 0;
   const std::optional<Ints> dims = reduced_dims(c, Since);
   if (!dims) return {c.in(0)};
-  return {kept(c, Reduce(c.fold, c.in(0), *dims), *dims)};
+  const Term reduced = Reduce(c.fold, c.in(0), *dims);
+  return {keep ? kept(c, reduced, *dims) : reduced};
 }
 
 /// Applies `fn` over the dimension `axis` (since opset 13), or over all from it on (before).
@@ -111,33 +112,40 @@ Terms log_softmax_op(OnnxCall& c) {
   return over_axis(c, [&](const Term& x) { return log_softmax(c.fold, x); });
 }
 
-/// scores [N, C, d..], labels [N, d..] -> the loss of each label, their sum, or the mean over those
-/// that count.
+/// One loss a label [N, d..] as they are, their sum, or the mean over those that count.
+Term reduced_loss(OnnxCall& c, const Term& loss) {
+  const std::string reduction = c.text("reduction", "mean");
+  const bool ignores = c.has_attribute("ignore_index");
+  const Ints dims = all_dims(loss.rank());
+  if (reduction == "none") return loss;
+  if (reduction != "sum" && reduction != "mean") c.refuse("reduction " + reduction);
+  if (reduction == "mean" && !ignores) return c.fold.reduce_mean(loss, dims);
+  const Term sum = c.fold.reduce(ElementFn::Add, loss, dims);
+  if (reduction == "sum") return sum;
+  const auto ignored = static_cast<double>(c.integer("ignore_index"));
+  const Term counts =
+      c.fold.binary(ElementFn::NotEqual, c.in(1), c.fold.scalar(ignored, c.in(1).dtype()));
+  return c.fold.divide(sum,
+                       c.fold.reduce(ElementFn::Add, c.fold.convert(counts, loss.dtype()), dims));
+}
+
+/// Dimensions of [N, C, d..] with the classes last.
+Ints classes_last(int rank) {
+  Ints order = all_dims(rank);
+  order.erase(order.begin() + 1);
+  order.push_back(1);
+  return order;
+}
+
+/// scores [N, C, d..], labels [N, d..]
 Terms cross_entropy(OnnxCall& c) {
   c.refuse_input(2, "weights of classes");
   const Term& scores = c.in(0);
-  Ints order = all_dims(scores.rank());
-  order.erase(order.begin() + 1);
-  order.push_back(1);
-  const Term logits = c.fold.transpose(scores, order);
-  const bool ignores = c.has_attribute("ignore_index");
+  const Term logits = c.fold.transpose(scores, classes_last(scores.rank()));
   const int64_t ignored = c.integer("ignore_index", -100);
-  Term loss = c.fold.emit(ir::OpKind::CrossEntropy, {logits, c.in(1)},
-                          {{ir::AttrKey::IgnoreIndex, ignored}});
-  loss = c.fold.convert(loss, scores.dtype());
-  Terms results = {loss};
-  const std::string reduction = c.text("reduction", "mean");
-  const Ints dims = all_dims(loss.rank());
-  if (reduction == "sum" || reduction == "mean") {
-    results[0] = c.fold.reduce(ElementFn::Add, loss, dims);
-  }
-  if (reduction == "mean" && !ignores) results[0] = c.fold.reduce_mean(loss, dims);
-  if (reduction == "mean" && ignores) {
-    const Term label = c.fold.scalar(static_cast<double>(ignored), c.in(1).dtype());
-    const Term counts = c.fold.binary(ElementFn::NotEqual, c.in(1), label);
-    const Term count = c.fold.reduce(ElementFn::Add, c.fold.convert(counts, loss.dtype()), dims);
-    results[0] = c.fold.divide(results[0], count);
-  }
+  const Term loss = c.fold.emit(ir::OpKind::CrossEntropy, {logits, c.in(1)},
+                                {{ir::AttrKey::IgnoreIndex, ignored}});
+  Terms results = {reduced_loss(c, c.fold.convert(loss, scores.dtype()))};
   if (c.wants(1)) {
     Ints back = all_dims(scores.rank());
     back.pop_back();
@@ -147,8 +155,27 @@ Terms cross_entropy(OnnxCall& c) {
   return results;
 }
 
+/// log-probabilities [N, C, d..], labels [N, d..]: minus that of the label, 0 where it is ignored.
+Terms negative_log_likelihood(OnnxCall& c) {
+  c.refuse_input(2, "weights of classes");
+  Folder& f = c.fold;
+  const Term x = f.transpose(c.in(0), classes_last(c.in(0).rank()));
+  const Term& labels = c.in(1);
+  const Term classes = f.iota({labels.dtype(), x.shape()}, x.rank() - 1);
+  const Term column = unsqueeze(f, labels, static_cast<size_t>(labels.rank()));
+  Term chosen = f.binary(ElementFn::Equal, classes, column);
+  if (c.has_attribute("ignore_index")) {
+    const auto ignored = static_cast<double>(c.integer("ignore_index"));
+    const Term counts = f.binary(ElementFn::NotEqual, column, f.scalar(ignored, labels.dtype()));
+    chosen = f.binary(ElementFn::And, chosen, counts);
+  }
+  const Term picked = f.select(chosen, f.unary(ElementFn::Negate, x), f.scalar(0, x.dtype()));
+  return {reduced_loss(c, f.reduce(ElementFn::Add, picked, {x.rank() - 1}))};
+}
+
 constexpr auto Ops = std::to_array<OnnxOp>({
     {"LogSoftmax", log_softmax_op},
+    {"NegativeLogLikelihoodLoss", negative_log_likelihood},
     {"ReduceL1", reduce<norm_1>},
     {"ReduceL2", reduce<norm_2>},
     {"ReduceLogSum", reduce<log_sum>},

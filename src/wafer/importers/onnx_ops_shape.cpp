@@ -91,10 +91,11 @@ Terms reshape(OnnxCall& c) {
   } else {  // opset 1
     for (int64_t d : c.ints("shape")) shape.emplace_back(d);
   }
+  const bool zero_copies = c.integer("allowzero", 0) == 0;
   std::optional<size_t> open;
   Dim product(1);
   for (size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] == Dim(0) && c.integer("allowzero", 0) == 0) {
+    if (shape[i] == Dim(0) && zero_copies) {
       if (i >= x.shape().size()) c.refuse("0 in the shape copies a dimension that is not there");
       shape[i] = x.dim(i);
     }

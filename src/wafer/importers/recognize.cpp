@@ -40,6 +40,8 @@ Function without_unused(const Function& f) {
   result.name = f.name;
   std::vector<ValueId> mapped(f.values.size());
   for (const ir::Input& input : f.inputs) {
+    const bool stored = input.role == ir::Role::Parameter || input.role == ir::Role::Constant;
+    if (stored && !used[input.value.index]) continue;
     ir::Input copy = input;
     copy.value = result.add_value(f.type_of(input.value), ir::OpId());
     mapped[input.value.index] = copy.value;

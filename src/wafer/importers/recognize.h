@@ -26,7 +26,8 @@ ir::Graph recognize_gelu(const ir::Graph& graph);
 ir::Graph recognize_attention(const ir::Graph& graph);
 /// x cos + (-x2, x1) sin -> the halves turned.
 ir::Graph recognize_rotary(const ir::Graph& graph);
-/// Without ops whose results nothing uses (effects aside).
+/// Without ops whose results nothing uses (effects aside), and parameters and constants that
+/// nothing reads.
 ir::Graph drop_unused(const ir::Graph& graph);
 
 }  // namespace wafer::importers
