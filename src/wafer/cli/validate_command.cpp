@@ -2,10 +2,12 @@
 #include <memory>
 
 #include "wafer/base/error.h"
+#include "wafer/base/mapped_file.h"
 #include "wafer/cli/commands.h"
 #include "wafer/cli/options.h"
 #include "wafer/cli/output.h"
 #include "wafer/cli/progress.h"
+#include "wafer/report/document.h"
 #include "wafer/report/validation.h"
 #include "wafer/study/fit.h"
 
@@ -16,7 +18,7 @@ struct Options {
   std::string file;
   std::string machine = "wse2";
   bool cross = false;
-  std::string json, coverage;
+  std::string json, coverage, markdown;
 };
 
 void write_coverage(const Options& options, const report::ValidationReport& report,
@@ -25,6 +27,15 @@ void write_coverage(const Options& options, const report::ValidationReport& repo
   if (!report.cross) throw InputError("--coverage needs the expected errors of --cross");
   write_file(options.coverage, study::print_coverage(study::coverage_of(
                                    report.validation, *report.cross, options.machine, bench)));
+}
+
+void write_markdown(const Options& options, const report::ValidationReport& report,
+                    study::Workbench& bench) {
+  if (options.markdown.empty()) return;
+  const std::string document(MappedFile(options.markdown).bytes());
+  write_file(options.markdown,
+             report::refreshed(document, report::parts(report, bench.wafer(options.machine)),
+                               options.markdown));
 }
 
 void validate(const Options& options) {
@@ -41,6 +52,7 @@ void validate(const Options& options) {
                                          bench.wafer(options.machine), bench, line.callback());
   }
   write_coverage(options, report, bench);
+  write_markdown(options, report, bench);
   print_answer(options.json, report::json(report), report::text(report));
 }
 
@@ -61,6 +73,10 @@ void add_validate(CLI::App& app) {
       ->add_option("--coverage", options->coverage,
                    "with --cross: write what the rows cover, for the expected_error and\n"
                    "extrapolated of answers (validation/coverage.json)")
+      ->type_name("FILE");
+  command
+      ->add_option("--markdown", options->markdown,
+                   "replace the marked tables of a Markdown document (docs/validation.md)")
       ->type_name("FILE");
   add_json(*command, options->json);
   command->footer(

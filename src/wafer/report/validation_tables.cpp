@@ -4,6 +4,7 @@
 #include <map>
 
 #include "wafer/base/human.h"
+#include "wafer/machine/numbers.h"
 #include "wafer/report/validation.h"
 
 namespace wafer::report {
@@ -15,19 +16,14 @@ using study::Validation;
 
 constexpr auto Right = Align::Right;
 
-// The unit of a quantity that a row predicts, from its name.
-std::string unit_of(const std::string& predict) {
-  const std::string name = predict.substr(0, predict.find(':'));
-  if (name.ends_with("flops_per_second")) return "FLOP/s";
-  if (name.ends_with("_per_second")) return "1/s";
-  if (name.ends_with("seconds")) return "s";
-  if (name.find("joules") != std::string::npos) return "J";
-  return "";
-}
-
+// A value in the unit that the name of its quantity ends in.
 Cell value_cell(std::optional<double> value, const std::string& predict) {
   if (!value) return "-";
-  return quantity(*value, unit_of(predict));
+  const std::string name = predict.substr(0, predict.find(':'));
+  if (name.ends_with("flops_per_second")) return quantity(*value, "FLOP/s");
+  if (name.ends_with("_per_second")) return {fmt::format("{:.4g} /s", *value), *value};
+  if (name.ends_with("seconds")) return duration(*value);
+  return quantity(*value, name.find("joules") == std::string::npos ? "" : "J");
 }
 
 std::vector<Cell> row_cells(const Comparison& c) {
@@ -134,6 +130,54 @@ Table fold_table(const std::vector<study::Fold>& folds, const std::string& part)
   for (const study::Fold& fold : folds) {
     table.rows.push_back({fold.left_out, Cell(fmt::format("{}", fold.rows), fold.rows),
                           percent(fold.mean_error), percent(fold.worst_error)});
+  }
+  return table;
+}
+
+Table repeat_table(const Validation& v) {
+  std::map<std::string, std::vector<const Comparison*>> same;
+  for (const Comparison& c : v.rows) {
+    if (c.predicted && c.measurement.expect) same[configuration_of(c.measurement)].push_back(&c);
+  }
+  Table table{.columns = {{"machine", "machine"},
+                          {"model", "model"},
+                          {"seq", "seq_len", Right},
+                          {"batch", "batch", Right},
+                          {"quantity", "predict"},
+                          {"measured", "measured"},
+                          {"most / least", "spread", Right},
+                          {"ids", "ids"}},
+              .rows = {}};
+  for (const auto& [configuration, rows] : same) {
+    if (rows.size() < 2) continue;
+    const Measurement& m = rows.front()->measurement;
+    std::vector<std::string> values, ids;
+    std::vector<double> measured;
+    for (const Comparison* c : rows) {
+      measured.push_back(*c->measurement.expect);
+      values.push_back(value_cell(c->measurement.expect, m.predict).text);
+      ids.push_back(c->measurement.id + (c->measurement.scored ? "" : " (not scored)"));
+    }
+    const auto [least, most] = std::minmax_element(measured.begin(), measured.end());
+    table.rows.push_back({m.machine, m.model, fmt::format("{}", m.question.seq.value_or(0)),
+                          fmt::format("{}", m.question.batch), m.predict,
+                          fmt::format("{}", fmt::join(values, ", ")),
+                          Cell(fmt::format("{:.3f}", *most / *least), *most / *least),
+                          fmt::format("{}", fmt::join(ids, ", "))});
+  }
+  return table;
+}
+
+Table fitted_table(const machine::Wafer& machine) {
+  Table table{.columns = {{"constant", "key"},
+                          {"value", "value", Right},
+                          {"is", "meaning"},
+                          {"mark", "mark"}},
+              .rows = {}};
+  for (const machine::Number& n : machine::numbers(machine::Machine(machine))) {
+    if (!n.key.starts_with("fitted.")) continue;
+    table.rows.push_back({"`" + n.key + "`", quantity(n.value.at(0), n.unit), n.meaning,
+                          std::string(machine::name_of(n.mark))});
   }
   return table;
 }

@@ -25,6 +25,23 @@ std::string text(const ValidationReport& report) {
   return result;
 }
 
+std::map<std::string, std::string> parts(const ValidationReport& report,
+                                         const machine::Wafer& machine) {
+  const study::Validation& v = report.validation;
+  std::map<std::string, std::string> all = {{"constants", markdown(fitted_table(machine))},
+                                            {"rows", markdown(row_table(v))},
+                                            {"groups", markdown(group_table(v))},
+                                            {"not-predicted", markdown(reason_table(v))},
+                                            {"repeats", markdown(repeat_table(v))}};
+  if (!report.cross) return all;
+  const study::CrossValidation& cross = *report.cross;
+  all["without-model"] = markdown(fold_table(cross.by_model, "model left out"));
+  all["without-source"] = markdown(fold_table(cross.by_source, "source left out"));
+  all["mean-without-model"] = percent(cross.model_mean).text + "\n";
+  all["mean-without-source"] = percent(cross.source_mean).text + "\n";
+  return all;
+}
+
 std::string text(const study::Fit& fit, const std::optional<study::CrossValidation>& cross) {
   const std::string result = fmt::format(
       "Constants of {} fitted on {} configurations in {} groups: mean |log(predicted/measured)| "

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "wafer/base/error.h"
+#include "wafer/models/models.h"
 
 namespace wafer::study {
 namespace {
@@ -76,14 +77,29 @@ class RowReader {
   std::string problem_;
 };
 
+// A network whose learned positions do not reach the sequence that a row states was measured with
+// more of them than its name has; their table takes no part in the arithmetic.
+std::string with_positions_for(const std::string& model, std::optional<int64_t> seq) {
+  try {
+    const models::ModelSpec spec = models::parse(model);
+    const auto* sizes = std::get_if<models::TransformerSpec>(&spec.network);
+    const bool is_short = sizes != nullptr && seq && sizes->learned_positions &&
+                          !sizes->resizable_positions && *seq > sizes->max_positions;
+    if (!is_short) return model;
+    return fmt::format("{}{}seq={}", model, model.find(':') == std::string::npos ? ":" : ",", *seq);
+  } catch (const InputError&) {
+    return model;  // opening it tells what is wrong
+  }
+}
+
 Question question_of(RowReader& row) {
   Question q;
-  q.model = row.text("model");
   q.machine = row.text("machine");
   q.phase = row.word<Phase>("phase", phase_named, Phase::Train, "train or infer");
   q.mode = row.word<Mode>("mode", mode_named, Mode::Auto, "a mode of this version (streamed)");
   q.batch = row.count("batch").value_or(DefaultBatch);
   q.seq = row.count("seq_len");
+  q.model = with_positions_for(row.text("model"), q.seq);
   q.precision = row.word<Precision>("precision_class", precision_named, Precision::Any16,
                                     "16bit, f16, bf16, cb16 or f32");
   q.systems = row.count("n_systems").value_or(1);
