@@ -44,8 +44,8 @@ endfunction()
 
 set(WAFER_FALSE_ALARMS)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # "text" + std::string (GCC bug 105651); moves of std::variant
-  set(WAFER_FALSE_ALARMS -Wno-restrict -Wno-maybe-uninitialized)
+  # "text" + std::string (GCC bug 105651); moves of std::variant; vectors from initializer lists
+  set(WAFER_FALSE_ALARMS -Wno-restrict -Wno-maybe-uninitialized -Wno-free-nonheap-object)
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
   set(WAFER_FALSE_ALARMS -Wno-deprecated-declarations)  # std::stable_sort of libstdc++ 12
 endif()
