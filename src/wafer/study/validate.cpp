@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "wafer/base/error.h"
@@ -26,28 +27,47 @@ bool is_path(const std::string& machine) {
   return machine.find('/') != std::string::npos || machine.ends_with(".toml");
 }
 
-// Why a row cannot be asked at all; empty when it can.
-std::string refuse(const Measurement& m, const std::vector<std::string>& machines) {
-  if (m.predict.empty()) return "context: the row names nothing to predict";
-  if (m.machine.empty()) return "the row names no machine";
-  const bool is_named = std::find(machines.begin(), machines.end(), m.machine) != machines.end();
-  if (!is_named && !is_path(m.machine)) {
-    return fmt::format("machine {}: not among {}; GPU clusters are not modelled in this version",
-                       m.machine, fmt::join(machines, ", "));
+// Says why a row cannot be asked at all.
+class Gate {
+ public:
+  Gate() : names_(machine::names()) {
+    for (const std::string& name : names_) {
+      if (std::holds_alternative<machine::GpuCluster>(machine::load(name))) clusters_.insert(name);
+    }
   }
-  if (!m.mode.empty() && !mode_named(m.mode)) {
-    return fmt::format("mode {}: not modelled in this version", m.mode);
-  }
-  if (m.model.empty()) return "the row names no model";
-  const std::string quantity = refuse_quantity(m.predict);
-  return quantity.empty() ? m.problem : quantity;
-}
 
-Comparison compare(const Measurement& m, const std::vector<std::string>& machines,
-                   Workbench& bench) {
+  // Empty when the row can be asked.
+  std::string refuse(const Measurement& m) const {
+    if (m.predict.empty()) return "context: the row names nothing to predict";
+    const std::string machine = refuse_machine(m.machine);
+    if (!machine.empty()) return machine;
+    if (!m.mode.empty() && !mode_named(m.mode)) {
+      return fmt::format("mode {}: not modelled in this version", m.mode);
+    }
+    if (m.model.empty()) return "the row names no model";
+    const std::string quantity = refuse_quantity(m.predict);
+    return quantity.empty() ? m.problem : quantity;
+  }
+
+ private:
+  std::string refuse_machine(const std::string& name) const {
+    if (name.empty()) return "the row names no machine";
+    if (clusters_.contains(name)) {
+      return fmt::format("machine {}: clusters of GPUs are not modelled in this version", name);
+    }
+    const bool is_named = std::find(names_.begin(), names_.end(), name) != names_.end();
+    if (is_named || is_path(name)) return {};
+    return fmt::format("machine {}: not among {}", name, fmt::join(names_, ", "));
+  }
+
+  std::vector<std::string> names_;
+  std::set<std::string> clusters_;
+};
+
+Comparison compare(const Measurement& m, const Gate& gate, Workbench& bench) {
   Comparison c;
   c.measurement = m;
-  c.reason = refuse(m, machines);
+  c.reason = gate.refuse(m);
   if (!c.reason.empty()) return c;
   try {
     const Result result = bench.answer(m.question);
@@ -136,10 +156,10 @@ std::vector<GroupError> group_errors(const std::vector<Comparison>& rows) {
 
 Validation validate(const std::vector<Measurement>& all, const std::string& file, Workbench& bench,
                     const Progress& progress) {
-  const std::vector<std::string> machines = machine::names();
+  const Gate gate;
   Validation result{.file = file, .rows = {}, .groups = {}};
   for (const Measurement& m : all) {
-    result.rows.push_back(compare(m, machines, bench));
+    result.rows.push_back(compare(m, gate, bench));
     if (progress) progress(result.rows.size(), all.size());
   }
   result.groups = group_errors(result.rows);

@@ -37,8 +37,9 @@ Stack stack_of(const ir::Graph& graph) {
   if (most == calls.end()) return {};
   const ir::Function& layer = graph.function(most->first);
   const Shape& shape = layer.type_of(layer.outputs[0].value).shape;
-  const bool known = !shape.empty() && shape.back().is_static();
-  return {most->second, known ? static_cast<double>(shape.back().value()) : 0};
+  if (shape.empty()) return {most->second, 0};
+  const Dim& width = shape.size() == 4 ? shape[1] : shape.back();  // images: [batch, channels, ..]
+  return {most->second, width.is_static() ? static_cast<double>(width.value()) : 0};
 }
 
 // A network ready to be planned.
