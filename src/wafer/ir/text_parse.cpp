@@ -41,6 +41,7 @@ class Parser {
     } catch (const SyntaxError& e) {
       add(e.place, e.message);
     } catch (const Consequence&) {
+      return;  // told where it began
     } catch (const InputError& e) {
       add(in_.place(), e.what());
     }
