@@ -77,7 +77,7 @@ TEST(PrintDot, draws_functions_layers_calls_and_composites) {
   const std::string dot = print_dot(network(2));
   EXPECT_TRUE(contains(dot, "label=\"@layer\""));
   EXPECT_TRUE(contains(dot, "label=\"layer.0 (forward)\""));
-  EXPECT_TRUE(contains(dot, "f1_o0 [fillcolor=\"#ffd966\", label=\"call @layer\\nf32[2,3]\"]"));
+  EXPECT_TRUE(contains(dot, "f1_o0 [fillcolor=\"#ffd966\", label=\"call @layer\\nw\\nf32[2,3]\"]"));
   EXPECT_TRUE(contains(dot, "label=\"gelu\\nf32[2,3]\""));
   EXPECT_TRUE(contains(dot, "f1_i0 -> f1_o0;"));
 }
@@ -87,6 +87,22 @@ TEST(PrintDot, writes_numbers_where_they_are_used) {
   EXPECT_TRUE(contains(dot, "label=\"add 0.5\\nf32[2,3]\""));
   EXPECT_FALSE(contains(dot, "label=\"constant"));
   EXPECT_FALSE(contains(dot, "label=\"broadcast_in_dim"));
+}
+
+TEST(PrintDot, counts_parameters_where_they_are_many) {
+  Graph graph;
+  graph.main = graph.add_function("main");
+  Builder b(graph, graph.main);
+  std::vector<ValueId> weights;
+  for (int i = 0; i < 5; ++i) {
+    weights.push_back(b.parameter("w" + std::to_string(i), {DType::F32, {2}}));
+    b.function().inputs.back().donated_output = i;
+  }
+  b.concatenate(weights, 0);
+  for (int i = 0; i < 5; ++i) b.output("w" + std::to_string(i), weights[static_cast<size_t>(i)]);
+  const std::string dot = print_dot(graph);
+  EXPECT_TRUE(contains(dot, "label=\"concatenate\\n5 parameters\\nf32[10]\""));
+  EXPECT_FALSE(contains(dot, "ellipse"));  // neither the parameters nor what they become
 }
 
 TEST(PrintDot, is_read_by_graphviz) {

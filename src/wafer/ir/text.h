@@ -24,8 +24,9 @@ Graph parse_text(std::string_view text, const std::string& file = "<text>");
 std::string print_json(const Graph& graph);
 
 /// Graphviz: a cluster a function and in it a cluster a layer and phase, ops as boxes (calls,
-/// composites and products coloured), values as edges. Constants that are one number are written
-/// in the boxes that use them.
+/// composites and products coloured), values as edges. Constants that are one number and names of
+/// parameters (their count, where many) are written in the boxes that use them; what parameters
+/// are updated to is not drawn.
 std::string print_dot(const Graph& graph);
 
 /// Deep equality: names, types, ops, attributes, roles. How values are numbered does not count,

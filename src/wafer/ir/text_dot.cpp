@@ -48,8 +48,14 @@ std::string_view fill_of(const Op& op) {
   return "white";
 }
 
-/// One function as a cluster: its layers are clusters in it, its ops boxes. A constant that is one
-/// number is not drawn, but written in the boxes that use it.
+/// Parameters and optimizer state: a training step has thousands of them.
+bool is_kept(const Input& input) {
+  return input.role == Role::Parameter || input.role == Role::OptimizerState;
+}
+
+/// One function as a cluster: its layers are clusters in it, its ops boxes. Constants that are one
+/// number and parameters are not drawn, but written in the boxes that use them; outputs that take
+/// the memory of a parameter are left out.
 class FunctionDot {
  public:
   FunctionDot(const Graph& graph, FunctionId id, fmt::memory_buffer& out)
@@ -59,9 +65,20 @@ class FunctionDot {
 
   void print() {
     put("  subgraph cluster_{} {{\n    label={};\n", prefix_, dot_quoted("@" + function_.name));
-    for (size_t i = 0; i < function_.inputs.size(); ++i) print_input(i);
+    std::set<int> updates;
+    for (size_t i = 0; i < function_.inputs.size(); ++i) {
+      const Input& input = function_.inputs[i];
+      if (is_kept(input)) {
+        kept_[input.value] = input.name;
+        updates.insert(input.donated_output);
+      } else {
+        print_input(i);
+      }
+    }
     print_ops();
-    for (size_t i = 0; i < function_.outputs.size(); ++i) print_output(i);
+    for (size_t i = 0; i < function_.outputs.size(); ++i) {
+      if (!updates.contains(static_cast<int>(i))) print_output(i);
+    }
     put("  }}\n");
   }
 
@@ -134,8 +151,23 @@ class FunctionDot {
     for (ValueId v : op.operands) {
       if (!numbers_[v.index].empty()) label += " " + numbers_[v.index];
     }
+    label += kept_text(op);
     for (ValueId v : op.results) label += "\n" + function_.type_of(v).text();
     return label;
+  }
+
+  /// Names of the parameters that the op takes, or how many there are.
+  std::string kept_text(const Op& op) const {
+    constexpr int MostNames = 3;
+    std::string names;
+    int count = 0;
+    for (ValueId v : op.operands) {
+      const auto found = kept_.find(v);
+      if (found == kept_.end()) continue;
+      names += "\n" + found->second;
+      ++count;
+    }
+    return count > MostNames ? fmt::format("\n{} parameters", count) : names;
   }
 
   void print_edges(size_t i) {
@@ -159,6 +191,7 @@ class FunctionDot {
   uint32_t prefix_;
   fmt::memory_buffer& out_;
   std::vector<std::string> numbers_;        ///< by value; empty: not one number
+  std::map<ValueId, std::string> kept_;     ///< names of parameters
   std::map<ValueId, std::string> sources_;  ///< the node that makes a value
 };
 
