@@ -84,7 +84,7 @@ models::ModelSpec parse_huggingface(std::string_view text, const std::string& fi
   spec.pooler = architecture.pooler;
   spec.labels = read_labels(config);
   problems.throw_if_any(file);
-  models::ModelSpec model{.name = file, .network = std::move(spec)};
+  models::ModelSpec model{.name = file, .network = spec};
   models::check(model);
   return model;
 }

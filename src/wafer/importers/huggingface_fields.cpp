@@ -92,7 +92,7 @@ bool Fields::boolean(const char* key, bool otherwise) const {
   return otherwise;
 }
 
-std::string Fields::text(const char* key, std::optional<std::string> otherwise) const {
+std::string Fields::text(const char* key, const std::optional<std::string>& otherwise) const {
   const json* value = find(key);
   if (value == nullptr) return missing(key, "a string", otherwise);
   if (value->is_string()) return value->get<std::string>();

@@ -32,7 +32,7 @@ class Fields {
   int64_t integer(const char* key, const char* alias, int64_t otherwise) const;
   double number(const char* key, std::optional<double> otherwise = {}) const;
   bool boolean(const char* key, bool otherwise) const;
-  std::string text(const char* key, std::optional<std::string> otherwise = {}) const;
+  std::string text(const char* key, const std::optional<std::string>& otherwise = {}) const;
   /// Empty when absent or null.
   std::vector<std::string> texts(const char* key) const;
   /// The object of that key; nothing when it is absent or null.
