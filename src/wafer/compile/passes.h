@@ -17,7 +17,7 @@ struct Pass {
 /// the next two look at them, the last writes the plan.
 inline constexpr std::array<Pass, 6> StreamedPasses = {{
     {"import", "the forward graph, from a model file or built in code"},
-    {"outline", "identical layers of a flat graph become calls of one function"},
+    {"outline", "a file's floats take the precision asked for; identical layers become calls"},
     {"training_step", "gradients and optimizer are added (training only)"},
     {"layers", "main is cut into layers and sections, and what crosses between them is found"},
     {"kernels", "each layer is cut into kernels: one heavy op and the light ones behind it"},

@@ -6,6 +6,8 @@
 #include <filesystem>
 
 #include "wafer/base/error.h"
+#include "wafer/compile/outline.h"
+#include "wafer/compile/precision.h"
 #include "wafer/importers/huggingface.h"
 #include "wafer/importers/onnx.h"
 #include "wafer/models/models.h"
@@ -80,7 +82,8 @@ Network open_onnx(const NetworkRequest& request) {
                                        .seq = request.seq,
                                        .batch_statistics = request.train};
   Network network{.name = name_of_file(request.model),
-                  .graph = importers::import_onnx(request.model, options)};
+                  .graph = importers::import_onnx(request.model, options),
+                  .typed_by_file = true};
   network.tokens_per_sample = tokens_of(network.graph);
   return network;
 }
@@ -104,6 +107,11 @@ Network open_network(const NetworkRequest& request) {
   return {.name = spec->name,
           .graph = models::build(*spec, options),
           .tokens_per_sample = models::sequence_length(*spec, options)};
+}
+
+ir::Graph prepared(const Network& network, DType precision) {
+  if (!network.typed_by_file) return compile::outline(network.graph);
+  return compile::outline(compile::in_precision(network.graph, precision));
 }
 
 std::optional<int64_t> encoder_parameters(const std::string& model) {

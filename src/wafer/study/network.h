@@ -27,7 +27,11 @@ struct Network {
   std::string name;  ///< the model as asked for; of a file its last part
   ir::Graph graph;   ///< batch symbolic (where the file permits), the rest static
   int64_t tokens_per_sample = 1;
+  bool typed_by_file = false;  ///< element types are those of its file, whatever was asked for
 };
+
+/// The graph as it is compiled: in the precision asked for, identical layers as calls.
+ir::Graph prepared(const Network& network, DType precision);
 
 /// Opens a model. Throws InputError: no such name (with the nearest) or file, and what its door
 /// finds wrong.

@@ -5,7 +5,6 @@
 #include "wafer/autodiff/training_step.h"
 #include "wafer/base/error.h"
 #include "wafer/base/nearest.h"
-#include "wafer/compile/outline.h"
 #include "wafer/compile/passes.h"
 #include "wafer/ir/text.h"
 #include "wafer/study/workbench.h"
@@ -51,7 +50,7 @@ std::string print_after(const Question& question, std::string_view pass, bool as
   if (pass == "plan") return print_plan(question, as_json);
   const Network network = open_network(network_request(question));
   if (pass == "import") return print(network.graph, as_json);
-  ir::Graph graph = compile::outline(network.graph);
+  ir::Graph graph = prepared(network, dtype_of(question.precision));
   if (pass == "outline") return print(graph, as_json);
   if (question.phase == Phase::Train) {
     graph = autodiff::training_step(graph);

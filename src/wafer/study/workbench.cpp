@@ -4,10 +4,8 @@
 #include <list>
 #include <map>
 #include <set>
-#include <utility>
 
 #include "wafer/autodiff/training_step.h"
-#include "wafer/compile/outline.h"
 #include "wafer/compile/streamed.h"
 #include "wafer/estimate/streamed.h"
 #include "wafer/machine/load.h"
@@ -51,7 +49,8 @@ struct Bench {
 
 std::unique_ptr<Bench> make_bench(const Question& q) {
   Network network = open_network(network_request(q));
-  ir::Graph forward = compile::outline(std::exchange(network.graph, {}));
+  ir::Graph forward = prepared(network, dtype_of(q.precision));
+  network.graph = {};
   const Stack stack = stack_of(forward);
   ir::Graph step = q.phase == Phase::Train ? autodiff::training_step(forward) : std::move(forward);
   const int64_t tokens = network.tokens_per_sample;
