@@ -118,7 +118,7 @@ void OnnxImporter::import_nodes(const std::vector<OnnxNode>& nodes, OnnxFrame& f
   if (depth > DeepestCall) throw OnnxTooMuch(source_.name + ": functions call each other too deep");
   for (const OnnxNode& node : nodes) {
     if (--nodes_left_ < 0) {
-      throw OnnxTooMuch(source_.name + ": more than a million nodes after inlining functions");
+      throw OnnxTooMuch(source_.name + ": more than 250000 nodes after inlining functions");
     }
     import_node(node, frame, depth);
   }

@@ -98,7 +98,7 @@ class OnnxImporter {
   std::map<std::pair<std::string_view, std::string_view>, const OnnxFunction*> functions_;
   std::set<std::string> input_names_;
   TiedMatrices matrices_;
-  int64_t nodes_left_ = 1000000;
+  int64_t nodes_left_ = 250000;
 };
 
 }  // namespace wafer::importers

@@ -61,12 +61,6 @@ WireWriter tensor_header(const std::string& name, const TensorType& type) {
   return tensor;
 }
 
-std::string tensor_of(const std::string& name, const ir::Literal& literal) {
-  WireWriter tensor = tensor_header(name, literal.type);
-  tensor.put(9, raw_data(literal));
-  return tensor.bytes();
-}
-
 std::string value_info(const std::string& name, const TensorType& type) {
   WireWriter shape;
   for (const Dim& d : type.shape) {
@@ -104,7 +98,7 @@ struct AttributeWriter {
     out.put(20, static_cast<int64_t>(OnnxAttributeType::String));
   }
   void operator()(const ir::LiteralRef& literal) const {
-    out.put(5, tensor_of("", *literal));
+    out.put(5, onnx_tensor_bytes("", *literal));
     out.put(20, static_cast<int64_t>(OnnxAttributeType::Tensor));
   }
   void operator()(const ir::Ints& values) const {
@@ -112,13 +106,6 @@ struct AttributeWriter {
     out.put(20, static_cast<int64_t>(OnnxAttributeType::Ints));
   }
 };
-
-std::string attribute_of(const OnnxAttr& attr) {
-  WireWriter attribute;
-  attribute.put(1, attr.name);
-  std::visit(AttributeWriter{attribute}, attr.value);
-  return attribute.bytes();
-}
 
 std::string key_value(std::string_view key, const std::string& value) {
   WireWriter pair;
@@ -128,6 +115,19 @@ std::string key_value(std::string_view key, const std::string& value) {
 }
 
 }  // namespace
+
+std::string onnx_attribute_bytes(const OnnxAttr& attr) {
+  WireWriter attribute;
+  attribute.put(1, attr.name);
+  std::visit(AttributeWriter{attribute}, attr.value);
+  return attribute.bytes();
+}
+
+std::string onnx_tensor_bytes(const std::string& name, const ir::Literal& literal) {
+  WireWriter tensor = tensor_header(name, literal.type);
+  tensor.put(9, raw_data(literal));
+  return tensor.bytes();
+}
 
 bool has_onnx_type(DType dtype) { return onnx_type_of(dtype).has_value(); }
 
@@ -176,19 +176,19 @@ void OnnxWriter::write_node(std::string_view op, const std::string& name,
   for (const std::string& output : outputs) node.put(2, output);
   node.put(3, name);
   node.put(4, op);
-  for (const OnnxAttr& attr : attrs) node.put(5, attribute_of(attr));
+  for (const OnnxAttr& attr : attrs) node.put(5, onnx_attribute_bytes(attr));
   nodes_.put(1, node.bytes());
 }
 
 std::string OnnxWriter::constant(const ir::Literal& literal) {
-  const std::string content = tensor_of("", literal);
+  const std::string content = onnx_tensor_bytes("", literal);
   std::string& name = constants_[content];
   if (!name.empty()) return name;
   if (literal.floats.size() > 1) {
     name = node("Constant", {}, {{"value", std::make_shared<const ir::Literal>(literal)}});
   } else {
     name = fmt::format("constant_{}", constants_.size());
-    initializers_.put(5, tensor_of(name, literal));
+    initializers_.put(5, onnx_tensor_bytes(name, literal));
   }
   return name;
 }

@@ -82,6 +82,9 @@ class OnnxWriter {
   std::map<std::string, int> counts_;             ///< of node names
 };
 
+/// AttributeProto and TensorProto (with raw data) of these.
+std::string onnx_attribute_bytes(const OnnxAttr& attr);
+std::string onnx_tensor_bytes(const std::string& name, const ir::Literal& literal);
 /// Whether ONNX has the element type.
 bool has_onnx_type(DType dtype);
 

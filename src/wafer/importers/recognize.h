@@ -22,7 +22,8 @@ ir::Graph recognize_norms(const ir::Graph& graph);
 /// x / 2 * (1 + erf(x / sqrt 2)), or with the tanh that approximates it -> gelu.
 ir::Graph recognize_gelu(const ir::Graph& graph);
 /// softmax(q k^T scale + mask) v -> attention: keys repeated for groups of queries are used once,
-/// a causal mask becomes the attribute.
+/// a causal mask becomes the attribute. (A query that sees no key at all has no meaning, and may
+/// get other numbers.)
 ir::Graph recognize_attention(const ir::Graph& graph);
 /// x cos + (-x2, x1) sin -> the halves turned.
 ir::Graph recognize_rotary(const ir::Graph& graph);

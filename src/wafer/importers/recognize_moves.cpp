@@ -198,7 +198,11 @@ std::optional<std::vector<bool>> varied_dims(const Match& m, ValueId v) {
 /// The operand of the broadcast that makes v, to a shape that is 1 where nothing varies.
 ValueId narrowed(Builder& b, ValueId v, const Shape& narrow) {
   const Op op = *Match(b.function()).maker(v);
-  return b.broadcast_in_dim(op.operands[0], narrow, op.attrs.get<Ints>(AttrKey::Dims));
+  const Ints& dims = op.attrs.get<Ints>(AttrKey::Dims);
+  const ValueId x = op.operands[0];
+  const bool repeats = element_count(b.shape_of(x)) != element_count(narrow);
+  const bool in_order = std::is_sorted(dims.begin(), dims.end());
+  return repeats || !in_order ? b.broadcast_in_dim(x, narrow, dims) : b.reshape(x, narrow);
 }
 
 /// An op of broadcast operands, done before they are broadcast.
