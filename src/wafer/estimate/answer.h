@@ -27,10 +27,12 @@ struct LayerCost {
   Seconds gradients_out;
   Seconds activations;
   Seconds overhead;
+  Seconds exchange;  ///< with other GPUs
 };
 
-/// Where bytes live, over all systems' stores and on one wafer.
+/// Where bytes live, over all systems' stores and on one wafer; of a cluster, on one GPU.
 struct Memory {
+  Bytes gradients;        ///< on one GPU of a cluster
   Bytes weights;          ///< parameters in the precision that streams, at the store
   Bytes master_weights;   ///< f32 copy at the store, in training
   Bytes optimizer_state;  ///< at the store
@@ -60,6 +62,27 @@ struct PaperRoofline {
   double intensity = 0;  ///< FLOPs a byte
 };
 
+/// What only a cluster of GPUs has an answer to. Times are of one GPU of the busiest stage in a
+/// step.
+struct ClusterParts {
+  plan::Parallelism parallel;
+  FlopsPerSecond hardware_flops_per_gpu;  ///< with what is recomputed
+  Seconds products;                       ///< all of these but the last three in one micro-batch
+  Seconds attention;                      ///< after the other, summed
+  Seconds passes;                         ///< over memory: element-wise ops, norms, look-ups, loss
+  Seconds tensor_exchange;                ///< between tensor ranks, what is not hidden
+  Seconds shard_exchange;                 ///< weights and gradients of sharded replicas
+  Seconds stage_exchange;                 ///< between pipeline stages
+  Seconds bubble;                         ///< stages that wait for the pipeline to fill and drain
+  Seconds replica_exchange;               ///< gradients of whole replicas
+  Seconds update;                         ///< the optimizer
+  double straggler = 1;  ///< the slowest replica's time / the mean, unpadded samples
+  Bytes gpu_capacity;    ///< memory of a GPU
+  Bytes gpu_used;
+  std::optional<double> prefill_tokens_per_second;  ///< of one request at a time
+  std::optional<double> decode_tokens_per_second;
+};
+
 /// What `wafer estimate` says. Rates and FLOPs are of all systems together.
 struct Answer {
   Seconds step;
@@ -77,6 +100,7 @@ struct Answer {
   Seconds hand_over;     ///< fixed cost of a training step
   Seconds store_update;  ///< the optimizer at the store, where it is not hidden
   Seconds reduce_tree;   ///< what several systems add to a step
+  std::optional<ClusterParts> cluster;
 };
 
 }  // namespace wafer::estimate

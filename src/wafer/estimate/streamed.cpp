@@ -143,6 +143,9 @@ class Coster {
   }
 
   void visit(const plan::Barrier&, double, LayerCost*) {}
+  void visit(const plan::Collective& n, double, LayerCost*) {
+    throw InternalError("a streamed plan has no collective of " + n.what);
+  }
 
   /// W7. The parts of a layer add: measurements show no overlap of link and arithmetic.
   static void settle(LayerCost& layer) {

@@ -32,11 +32,11 @@ Work operator*(const Work& w, double times) {
 }
 
 std::string_view name_of(Target target) {
-  return pick(std::array<std::string_view, 1>{"wafer_streamed"}, target);
+  return pick(std::array<std::string_view, 2>{"wafer_streamed", "cluster"}, target);
 }
 
 std::string_view name_of(Place place) {
-  return pick(std::array<std::string_view, 3>{"wafer", "store", "activation_store"}, place);
+  return pick(std::array<std::string_view, 4>{"wafer", "store", "activation_store", "gpu"}, place);
 }
 
 std::string_view name_of(BufferKind kind) {
@@ -57,6 +57,20 @@ std::string_view name_of(Recompute recompute) {
 
 std::string_view name_of(Repeat::Over over) {
   return pick(std::array<std::string_view, 2>{"micro_batches", "layers"}, over);
+}
+
+std::string_view name_of(Sharding sharding) {
+  return pick(std::array<std::string_view, 4>{"none", "optimizer", "gradients", "full"}, sharding);
+}
+
+std::string_view name_of(Stage stage) {
+  return pick(std::array<std::string_view, 3>{"every", "first", "last"}, stage);
+}
+
+std::string_view name_of(Collective::Kind kind) {
+  return pick(
+      std::array<std::string_view, 4>{"all_reduce", "reduce_scatter", "all_gather", "send_receive"},
+      kind);
 }
 
 }  // namespace wafer::plan

@@ -8,20 +8,21 @@
 #include "wafer/base/id.h"
 #include "wafer/base/units.h"
 #include "wafer/ir/graph.h"
+#include "wafer/plan/parallel.h"
 
 namespace wafer::plan {
 
 using BufferId = Id<struct BufferTag>;
-using KernelId = Id<struct KernelTag>;
 
 /// What a plan is made for.
-enum class Target : uint8_t { WaferStreamed };
+enum class Target : uint8_t { WaferStreamed, Cluster };
 
 /// Where a buffer lives or a launch runs.
 enum class Place : uint8_t {
   Wafer,            ///< SRAM of the PEs
   Store,            ///< the weight store outside: parameters, optimizer state, updates
   ActivationStore,  ///< the servers that feed the wafer: samples in, activations that spill
+  Gpu,              ///< memory of one GPU
 };
 
 enum class BufferKind : uint8_t {
@@ -55,8 +56,10 @@ struct Kernel {
   ir::FunctionId function;  ///< of Plan::graph
   uint32_t first_op = 0;    ///< its ops there: [first_op, first_op + op_count)
   uint32_t op_count = 0;
-  double density = 1;  ///< of the weights that its products read
-  Work work;           ///< of one launch, at the plan's micro-batch
+  double density = 1;                  ///< of the weights that its products read
+  Work work;                           ///< of one launch, at the plan's micro-batch
+  std::vector<Product> products = {};  ///< of a GPU's share of it; `work` has the bytes of all else
+  double launches = 1;                 ///< on a GPU, beside one for each product
 };
 
 struct Buffer {
@@ -100,7 +103,7 @@ struct Layer;
 /// A loop whose body is planned once.
 struct Repeat;
 
-using Node = std::variant<Launch, Move, Update, Barrier, Layer, Repeat>;
+using Node = std::variant<Launch, Move, Update, Barrier, Collective, Layer, Repeat>;
 
 struct Layer {
   std::string name;  ///< "layer", "embedding", "head"
@@ -108,6 +111,7 @@ struct Layer {
   int passes = 1;  ///< how often the wafer is set up anew for it: forward 1; backward 2, the
                    ///< gradient of the input and of the weights; 0 when no weights take part
   std::vector<Node> body;
+  Stage stage = Stage::Every;
 };
 
 struct Repeat {
@@ -132,14 +136,18 @@ struct Plan {
   double micro_batches = 1;  ///< that one system runs in a step: batch / systems / micro_batch
   int64_t tokens_per_sample = 1;
   DType precision = DType::F16;
+  bool tf32 = false;  ///< f32 in memory, products in tf32
   Recompute recompute = Recompute::None;
-  bool spilled = false;            ///< kept activations leave the wafer
-  double density = 1;              ///< of the weights that stream
-  std::string micro_batch_reason;  ///< the rule that chose it, in words
-  std::string activation_reason;   ///< where activations live, and why
-  double parameters = 0;           ///< of the model, in numbers
-  Flops model_flops_per_sample;    ///< products only, no recompute: 6N + attention
-  ir::Graph graph;                 ///< bound to the micro-batch
+  bool spilled = false;             ///< kept activations leave the wafer
+  double density = 1;               ///< of the weights that stream
+  std::string micro_batch_reason;   ///< the rule that chose it, in words
+  std::string activation_reason;    ///< where activations live, and why
+  double parameters = 0;            ///< of the model, in numbers
+  Flops model_flops_per_sample;     ///< products only, no recompute: 6N + attention
+  Flops hardware_flops_per_sample;  ///< of a cluster: with what is recomputed
+  Parallelism parallel;             ///< of a cluster
+  double length_variation = 0;      ///< of unpadded samples: deviation of a length / mean length
+  ir::Graph graph;                  ///< bound to the micro-batch
   std::vector<Buffer> buffers;
   std::vector<Kernel> kernels;
   std::vector<Node> body;

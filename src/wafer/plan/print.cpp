@@ -16,8 +16,22 @@ std::string describe(const Plan& plan, const Move& n) {
                      sparse);
 }
 
+// "3x[2048,1024]x[1024,4096]"
+std::string describe(const std::vector<Product>& products) {
+  std::string text;
+  for (const Product& p : products) {
+    text += fmt::format(" {}x[{},{}]x[{},{}]", p.batch, p.m, p.k, p.k, p.n);
+  }
+  return text;
+}
+
 std::string describe(const Plan& plan, const Launch& n) {
   const Kernel& k = plan.kernel(n.kernel);
+  if (n.where == Place::Gpu) {
+    return fmt::format("launch {}{} [{}]{} bytes {} launches {}", k.name,
+                       n.recompute ? " again" : "", k.implementation, describe(k.products),
+                       (k.work.read + k.work.written).value, k.launches);
+  }
   return fmt::format("launch {} at {}{} [{}] product {} local {} elementwise {}", k.name,
                      name_of(n.where), n.recompute ? " again" : "", k.implementation,
                      k.work.weight_product.value, k.work.local_product.value,
@@ -28,6 +42,14 @@ std::string describe(const Plan& plan, const Update& n) {
   std::string names;
   for (BufferId id : n.parameters) names += (names.empty() ? "" : ", ") + plan.buffer(id).name;
   return fmt::format("update {} : {}", plan.kernel(n.kernel).name, names);
+}
+
+std::string describe(const Plan& plan, const Collective& n) {
+  std::string beside;
+  for (KernelId id : n.beside)
+    beside += (beside.empty() ? " beside " : ", ") + plan.kernel(id).name;
+  return fmt::format("{} {} : {} bytes x{} over {} ({} in a node){}", name_of(n.kind), n.what,
+                     n.bytes.value, n.times, n.group, n.in_node, beside);
 }
 
 std::string describe(const Plan&, const Barrier& n) { return "barrier: " + n.reason; }
@@ -44,6 +66,7 @@ class TextPrinter {
         "{}",
         plan_.systems, plan_.batch, plan_.micro_batch, plan_.micro_batches,
         wafer::name_of(plan_.precision), name_of(plan_.recompute), plan_.density);
+    if (plan_.target == Target::Cluster) parallelism();
     line("  micro-batch: {}", plan_.micro_batch_reason);
     line("  activations: {}", plan_.activation_reason);
     line("buffers");
@@ -62,6 +85,12 @@ class TextPrinter {
     text_ += fmt::format(format, std::forward<Args>(args)...) + "\n";
   }
 
+  void parallelism() {
+    const Parallelism& p = plan_.parallel;
+    line("  tensor {} pipeline {} data {} interleaving {} sequence {} sharding {} fused {}",
+         p.tensor, p.pipeline, p.data, p.interleaving, p.sequence, name_of(p.sharding), p.fused);
+  }
+
   void nodes(const std::vector<Node>& body, size_t depth) {
     for (const Node& node : body) {
       std::visit([&](const auto& n) { print(n, depth); }, node);
@@ -73,7 +102,9 @@ class TextPrinter {
     line("{:{}}{}", "", 2 * depth, describe(plan_, n));
   }
   void print(const Layer& n, size_t depth) {
-    line("{:{}}layer {} {}", "", 2 * depth, n.name, ir::name_of(n.phase));
+    const std::string at =
+        n.stage == Stage::Every ? "" : fmt::format(" on the {} stage", name_of(n.stage));
+    line("{:{}}layer {} {}{}", "", 2 * depth, n.name, ir::name_of(n.phase), at);
     nodes(n.body, depth + 1);
   }
   void print(const Repeat& n, size_t depth) {
@@ -87,6 +118,19 @@ class TextPrinter {
 
 Json nodes_json(const Plan& plan, const std::vector<Node>& body);
 
+Json products_json(const std::vector<Product>& products) {
+  Json all = Json::array();
+  for (const Product& p : products) all.push_back({p.m, p.n, p.k, p.batch});
+  return all;
+}
+
+Json parallel_json(const Parallelism& p) {
+  return {{"tensor", p.tensor},     {"pipeline", p.pipeline},
+          {"data", p.data},         {"interleaving", p.interleaving},
+          {"sequence", p.sequence}, {"sharding", name_of(p.sharding)},
+          {"fused", p.fused}};
+}
+
 Json to_json(const Plan& plan, const Launch& n) {
   const Kernel& k = plan.kernel(n.kernel);
   return {{"node", "launch"},
@@ -94,6 +138,8 @@ Json to_json(const Plan& plan, const Launch& n) {
           {"implementation", k.implementation},
           {"where", name_of(n.where)},
           {"recompute", n.recompute},
+          {"products", products_json(k.products)},
+          {"launches", k.launches},
           {"weight_product_flops", k.work.weight_product.value},
           {"local_product_flops", k.work.local_product.value},
           {"elementwise_flops", k.work.elementwise.value}};
@@ -112,12 +158,21 @@ Json to_json(const Plan& plan, const Update& n) {
   return {{"node", "update"}, {"kernel", plan.kernel(n.kernel).name}, {"parameters", names}};
 }
 
+Json to_json(const Plan& plan, const Collective& n) {
+  Json beside = Json::array();
+  for (KernelId id : n.beside) beside.push_back(plan.kernel(id).name);
+  return {{"node", name_of(n.kind)}, {"what", n.what},   {"bytes", n.bytes.value},
+          {"times", n.times},        {"group", n.group}, {"in_node", n.in_node},
+          {"beside", beside}};
+}
+
 Json to_json(const Plan&, const Barrier& n) { return {{"node", "barrier"}, {"reason", n.reason}}; }
 
 Json to_json(const Plan& plan, const Layer& n) {
   return {{"node", "layer"},
           {"name", n.name},
           {"phase", ir::name_of(n.phase)},
+          {"stage", name_of(n.stage)},
           {"body", nodes_json(plan, n.body)}};
 }
 
@@ -151,22 +206,24 @@ std::string print_json(const Plan& plan) {
                        {"instances", b.instances},
                        {"bytes", b.bytes().value}});
   }
-  const Json json = {{"model", plan.model},
-                     {"machine", plan.machine},
-                     {"target", name_of(plan.target)},
-                     {"training", plan.training},
-                     {"systems", plan.systems},
-                     {"batch", plan.batch},
-                     {"micro_batch", plan.micro_batch},
-                     {"micro_batches", plan.micro_batches},
-                     {"precision", wafer::name_of(plan.precision)},
-                     {"recompute", name_of(plan.recompute)},
-                     {"density", plan.density},
-                     {"micro_batch_reason", plan.micro_batch_reason},
-                     {"activation_reason", plan.activation_reason},
-                     {"parameters", plan.parameters},
-                     {"buffers", buffers},
-                     {"body", nodes_json(plan, plan.body)}};
+  Json json = {{"model", plan.model},
+               {"machine", plan.machine},
+               {"target", name_of(plan.target)},
+               {"training", plan.training},
+               {"systems", plan.systems},
+               {"batch", plan.batch},
+               {"micro_batch", plan.micro_batch},
+               {"micro_batches", plan.micro_batches},
+               {"precision", wafer::name_of(plan.precision)},
+               {"recompute", name_of(plan.recompute)},
+               {"density", plan.density},
+               {"micro_batch_reason", plan.micro_batch_reason},
+               {"activation_reason", plan.activation_reason},
+               {"parameters", plan.parameters},
+               {"parallelism", parallel_json(plan.parallel)},
+               {"buffers", buffers},
+               {"body", nodes_json(plan, plan.body)}};
+  if (plan.target != Target::Cluster) json.erase("parallelism");
   return json.dump(2) + "\n";
 }
 

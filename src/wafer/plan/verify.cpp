@@ -29,17 +29,28 @@ class Verifier {
     expect(plan_.batch >= 1 && plan_.systems >= 1, "batch and systems must be at least 1");
     expect(plan_.micro_batch >= 1, "the micro-batch must be at least 1 sample");
     expect(plan_.density > 0 && plan_.density <= 1, "density {} is not in (0, 1]", plan_.density);
+    if (plan_.target == Target::Cluster) check_parallelism();
     const double samples = plan_.micro_batches * static_cast<double>(plan_.micro_batch);
-    const double share = static_cast<double>(plan_.batch) / static_cast<double>(plan_.systems);
+    const int64_t replicas = plan_.target == Target::Cluster ? plan_.parallel.data : plan_.systems;
+    const double share = static_cast<double>(plan_.batch) / static_cast<double>(replicas);
     expect(samples >= share * (1 - 1e-9), "micro-batches hold {} samples a system, the batch {}",
            samples, share);
+  }
+
+  void check_parallelism() {
+    const Parallelism& p = plan_.parallel;
+    expect(p.tensor * p.pipeline * p.data == plan_.systems,
+           "tensor {} x pipeline {} x data {} is not the {} GPUs", p.tensor, p.pipeline, p.data,
+           plan_.systems);
+    expect(p.interleaving >= 1, "interleaving of {}", p.interleaving);
   }
 
   void check_kernel(const Kernel& k) {
     const bool in_range =
         k.function.index < plan_.graph.functions.size() &&
         k.first_op + k.op_count <= plan_.graph.functions[k.function.index].ops.size();
-    expect(in_range, "kernel {}: its ops are not in the graph", k.name);
+    expect(in_range || plan_.target == Target::Cluster, "kernel {}: its ops are not in the graph",
+           k.name);
     expect(k.work.total().value >= 0 && k.work.read.value >= 0, "kernel {}: negative work", k.name);
   }
 
@@ -52,6 +63,15 @@ class Verifier {
   }
   void visit(const Barrier& n) { expect(!n.reason.empty(), "a barrier without a reason"); }
   void visit(const Layer& n) { walk(n.body); }
+  void visit(const Collective& n) {
+    expect(n.group >= 2, "{} of {}: a group of {}", name_of(n.kind), n.what, n.group);
+    expect(n.in_node >= 1 && n.in_node <= n.group, "{} of {}: {} of a group of {} in a node",
+           name_of(n.kind), n.what, n.in_node, n.group);
+    expect(n.bytes.value >= 0 && n.times > 0, "{} of {}: negative size", name_of(n.kind), n.what);
+    for (KernelId id : n.beside) {
+      expect(id.index < plan_.kernels.size(), "a collective runs beside no kernel");
+    }
+  }
   void visit(const Repeat& n) {
     expect(n.times > 0, "a repeat runs {} times", n.times);
     expect(!n.body.empty(), "a repeat has no body");
