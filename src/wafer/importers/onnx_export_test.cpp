@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "wafer/importers/onnx_test_run.h"
+#include "support/onnx_run.h"
 #include "wafer/ir/builder.h"
 #include "wafer/ir/cost.h"
 #include "wafer/models/models.h"

@@ -2,9 +2,9 @@
 #include <fstream>
 #include <iterator>
 
+#include "support/onnx_run.h"
 #include "support/test_data.h"
 #include "wafer/importers/onnx_export.h"
-#include "wafer/importers/onnx_test_run.h"
 #include "wafer/models/models.h"
 
 namespace wafer::importers {

@@ -2,8 +2,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "support/onnx_run.h"
 #include "support/test_data.h"
-#include "wafer/importers/onnx_test_run.h"
 #include "wafer/ir/text.h"
 
 namespace wafer::importers {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "wafer/importers/onnx_test_run.h"
+#include "support/onnx_run.h"
 
 namespace wafer::importers {
 namespace {

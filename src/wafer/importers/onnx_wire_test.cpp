@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "support/onnx_model.h"
 #include "wafer/base/error.h"
 #include "wafer/importers/onnx_model.h"
-#include "wafer/importers/onnx_test_model.h"
 
 namespace wafer::importers {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <map>
 
+#include "support/onnx_model.h"
 #include "wafer/base/error.h"
 #include "wafer/importers/onnx.h"
-#include "wafer/importers/onnx_test_model.h"
 #include "wafer/reference/interpreter.h"
 
 namespace wafer::importers {
