@@ -14,7 +14,7 @@ HOUSE = """# A house
 | ir | graphs | | |
 | oracle | values | ir (to read) | |
 | diff | gradients | ir | oracle |
-| cli, web | the doors | all but each other | |
+| cli, web | *comes later*: the doors | all but each other | |
 | tests/, bench/, fuzz/ | suites | all but doors | |
 """
 
@@ -99,6 +99,10 @@ class CheckLayers(unittest.TestCase):
     def test_wants_a_folder_that_exists_not_to_come_later(self):
         later = HOUSE.replace("| graphs |", "| *comes later*: graphs |")
         self.assert_finds({"docs/house.md": later}, "says that ir comes later")
+
+    def test_wants_a_folder_that_does_not_exist_to_come_later(self):
+        now = HOUSE.replace("*comes later*: the doors", "the doors")
+        self.assert_finds({"docs/house.md": now}, "cli is no folder", "web is no folder")
 
     def test_refuses_a_table_with_a_cycle(self):
         cycle = HOUSE.replace("graphs | |", "graphs | diff |")
