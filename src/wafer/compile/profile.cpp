@@ -73,6 +73,24 @@ class Follower {
     return outputs;
   }
 
+  /// Runs what is pending, as one pass: its operands are read, its result is written.
+  void finish(const TensorPtr& t, const std::string& name) {
+    if (!t->pending) return;
+    PassStep step{.name = name,
+                  .kind = t->linear ? Kind::Linear : Kind::Nonlinear,
+                  .elements = t->elements,
+                  .read = 0,
+                  .operands = static_cast<int>(t->sources.size()),
+                  .shared = t->shared};
+    for (const TensorPtr& source : t->sources) {
+      step.read += source->elements;
+      if (!t->linear) keep(source);
+    }
+    layer_.steps.emplace_back(std::move(step));
+    t->pending = false;
+    t->sources.clear();
+  }
+
   void follow(const Function& f, const Op& op, std::vector<TensorPtr>& values) {
     std::vector<TensorPtr> operands;
     for (ValueId v : op.operands) operands.push_back(values[v.index]);
@@ -126,24 +144,6 @@ class Follower {
       default:
         return pass(f, op, operands);
     }
-  }
-
-  /// Runs what is pending, as one pass: its operands are read, its result is written.
-  void finish(const TensorPtr& t, const std::string& name) {
-    if (!t->pending) return;
-    PassStep step{.name = name,
-                  .kind = t->linear ? Kind::Linear : Kind::Nonlinear,
-                  .elements = t->elements,
-                  .read = 0,
-                  .operands = static_cast<int>(t->sources.size()),
-                  .shared = t->shared};
-    for (const TensorPtr& source : t->sources) {
-      step.read += source->elements;
-      if (!t->linear) keep(source);
-    }
-    layer_.steps.emplace_back(std::move(step));
-    t->pending = false;
-    t->sources.clear();
   }
 
   static void set_maker(Tensor& t, const LayerProfile* maker, size_t product, size_t column) {
@@ -331,7 +331,7 @@ class Follower {
       return result;
     }
     if (split == Split::Columns) readers_[x.get()] = layer_.steps.size();
-    result->product = layer_.steps.size();
+    set_maker(*result, &layer_, layer_.steps.size(), 0);
     layer_.steps.emplace_back(ProductStep{
         .name = name_of(op), .shape = shape, .split = split, .columns = {shape.n}, .grains = {0}});
     inputs_.push_back(x);  // readers_ knows it by its address
@@ -407,6 +407,12 @@ class Profiler {
     if (sections_[s].repeated && i != sections_[s].ops[0]) {  // as the first one
       for (ValueId r : op.results) values[r.index] = tensor(count(main_, r), false);
       return;
+    }
+    for (ValueId v : op.operands) {  // what another section left pending runs there
+      const ir::OpId producer = main_.values[v.index].producer;
+      if (!values[v.index] || !producer.valid()) continue;
+      const size_t made_in = section_of_[producer.index];
+      if (made_in != None && made_in != s) followers_[made_in].finish(values[v.index], "sum");
     }
     followers_[s].follow(main_, op, values);
     if (!op.results.empty()) {
