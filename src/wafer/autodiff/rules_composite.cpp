@@ -39,9 +39,9 @@ void batch_norm(OpGradient& r) {
   const Expr count = n.is_static() ? r.expr(r.b.scalar(static_cast<double>(n.value()), dtype))
                                    : r.expr(r.b.reduce_sum(r.b.constant(1, {dtype, {n}}), {0}));
   if (r.has_dy(1)) r.give(0, spread(r.dy(1) / count));
-  if (r.has_dy(2)) {
-    r.give(0, (r.x(0) - spread(r.y(1))) * spread(2.0 * r.dy(2) / count));
-  }
+  if (!r.has_dy(2)) return;
+  const Expr centered = r.x(0) - spread(r.y(1));
+  r.give(0, centered * spread(2.0 * r.dy(2) / count));
 }
 
 void attention(OpGradient& r) {

@@ -158,7 +158,9 @@ void pad(OpGradient& r) {
   }
   r.give(0, g);
   // What is not of the operand is of the padding.
-  if (r.wants(1)) r.give(1, sum_of_all(r, r.dy()) - sum_of_all(r, g));
+  if (!r.wants(1)) return;
+  const Expr all = sum_of_all(r, r.dy());
+  r.give(1, all - sum_of_all(r, g));
 }
 
 namespace {

@@ -10,6 +10,7 @@
 #include "wafer/base/error.h"
 #include "wafer/ir/builder.h"
 #include "wafer/ir/decompose.h"
+#include "wafer/ir/verify.h"
 #include "wafer/reference/kernel.h"
 
 namespace wafer::reference {
@@ -340,6 +341,7 @@ void check_inputs(const Function& f, std::span<const Tensor> inputs) {
 
 std::vector<Tensor> evaluate(const Graph& graph, std::span<const Tensor> inputs,
                              const Options& options) {
+  ir::verify(graph);
   const std::vector<std::string> symbols = ir::unbound_symbols(graph);
   if (!symbols.empty()) {
     throw InputError(

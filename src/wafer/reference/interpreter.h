@@ -26,8 +26,9 @@ struct Options {
 /// The outputs of the graph's main for these inputs (in the order of its inputs), computed op by op
 /// in the plainest way: the oracle of numeric tests. Composites are computed by their decomposition
 /// (ir/decompose.h); collectives as by the only replica; rng as random.h says.
-/// Throws InputError for inputs that do not match, unbound dimensions (ir::bind), elided constants,
-/// collectives over more than one replica and custom calls, with op and location.
+/// Throws InputError for graphs that do not verify, inputs that do not match, unbound dimensions
+/// (ir::bind), elided constants, collectives over more than one replica and custom calls, with op
+/// and location.
 std::vector<Tensor> evaluate(const ir::Graph& graph, std::span<const Tensor> inputs,
                              const Options& options = {});
 
