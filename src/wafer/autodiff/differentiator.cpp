@@ -12,7 +12,6 @@
 namespace wafer::autodiff {
 namespace {
 
-using ir::AttrKey;
 using ir::Function;
 using ir::FunctionId;
 using ir::ValueId;

@@ -53,7 +53,7 @@ Weights take_weights(const UpdateInputs& in) {
   return {w, convert(gradient, in.dtype)};
 }
 
-void put_weights(Builder& b, const TensorType& parameter, Expr w) {
+void put_weights(Builder& b, const TensorType& parameter, const Expr& w) {
   b.output("parameter", convert(w, parameter.dtype));
   if (needs_master(parameter.dtype)) b.output("master", w);
 }
@@ -142,11 +142,10 @@ FunctionId OptimizerBuilder::update_function(const TensorType& parameter, bool d
   const std::string name = fmt::format("{}.{}", optimizer, short_text(parameter));
   const auto known = functions_.find(name);
   if (known != functions_.end()) return known->second;
-  const TensorType type = parameter;  // of main, which moves when functions are added
   std::string free = name;
   while (b_.graph().find(free).valid()) free += "_";
   const FunctionId function = b_.graph().add_function(free);
-  write_update(function, type, decayed);
+  write_update(function, parameter, decayed);
   functions_.emplace(name, function);
   return function;
 }

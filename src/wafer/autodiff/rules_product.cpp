@@ -24,7 +24,7 @@ DType product_type(const OpGradient& r) {
   return size_in_bytes(operand) == 1 ? r.y_type().dtype : operand;
 }
 
-Expr as_factor(const OpGradient& r, Expr x) { return convert(x, product_type(r)); }
+Expr as_factor(const OpGradient& r, const Expr& x) { return convert(x, product_type(r)); }
 
 void copy_accumulate(const OpGradient& r, Attributes& attrs) {
   if (const ir::AttrValue* value = r.attrs().find(AttrKey::Accumulate)) {

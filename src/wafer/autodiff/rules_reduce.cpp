@@ -69,7 +69,8 @@ void reduce_extreme(OpGradient& r) {
   r.give(0, hits * spread(r, share));
 }
 
-Expr running(OpGradient& r, ElementFn fn, Expr x, int64_t dim, bool exclusive, bool reverse) {
+Expr running(OpGradient& r, ElementFn fn, const Expr& x, int64_t dim, bool exclusive,
+             bool reverse) {
   return r.expr(r.b.emit1(OpKind::Cumulative, {x},
                           {{AttrKey::Fn, fn},
                            {AttrKey::Dim, dim},
@@ -200,7 +201,7 @@ bool next_offset(Ints& offset, const Ints& window) {
 Expr suffix_recurrence(OpGradient& r, Expr g, Expr a, size_t dim) {
   const Shape shape = r.x_type(0).shape;
   const int64_t n = shape[dim].value();
-  const auto from_later = [&](Expr x, int64_t by) {
+  const auto from_later = [&](const Expr& x, int64_t by) {
     Ints low(shape.size(), 0);
     Ints high(shape.size(), 0);
     low[dim] = -by;
@@ -217,7 +218,7 @@ Expr suffix_recurrence(OpGradient& r, Expr g, Expr a, size_t dim) {
 }
 
 /// x moved by one place along a dimension towards the start, `with` coming in at the end.
-Expr shifted_down(OpGradient& r, Expr x, size_t dim, double with) {
+Expr shifted_down(OpGradient& r, const Expr& x, size_t dim, double with) {
   Ints low(r.x_type(0).shape.size(), 0);
   Ints high = low;
   const Ints none = low;
@@ -231,7 +232,7 @@ Expr shifted_down(OpGradient& r, Expr x, size_t dim, double with) {
 /// s[i] = dy[i] + a[i] s[i + 1]: products have a[i] = x[i + 1], and dx[i] is s[i] times the product
 /// before i. Of an extreme, a[i] = 1 unless a new record stands at i + 1, and dx[i] is s[i] where i
 /// is a record, else 0.
-Expr running_gradient(OpGradient& r, ElementFn fn, Expr x, Expr dy, size_t dim) {
+Expr running_gradient(OpGradient& r, ElementFn fn, const Expr& x, const Expr& dy, size_t dim) {
   const auto along = static_cast<int64_t>(dim);
   const Expr before = running(r, fn, x, along, true, false);
   if (fn == ElementFn::Multiply) {
@@ -312,7 +313,7 @@ void cumulative(OpGradient& r) {
   if (fn == ElementFn::Add) {
     return r.give(0, running(r, ElementFn::Add, r.dy(), along, exclusive, !reverse));
   }
-  const auto turned = [&](Expr x) {
+  const auto turned = [&](const Expr& x) {
     if (!reverse) return x;
     return r.expr(r.b.emit1(OpKind::Reverse, {x}, {{AttrKey::Dims, Ints{along}}}));
   };

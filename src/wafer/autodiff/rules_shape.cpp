@@ -176,14 +176,15 @@ Attributes indexing_of(const ir::Attributes& attrs) {
 }
 
 /// Scatter as `r`'s op does; without fn the update replaces.
-Expr scattered(OpGradient& r, Expr operand, Expr updates, std::optional<ElementFn> fn) {
+Expr scattered(OpGradient& r, const Expr& operand, const Expr& updates,
+               std::optional<ElementFn> fn) {
   Attributes attrs = indexing_of(r.attrs());
   if (fn) attrs.set(AttrKey::Fn, *fn);
   return r.expr(r.b.emit1(OpKind::Scatter, {operand, r.x(1), updates}, attrs));
 }
 
 /// The elements of `operand` at the places of a scatter's updates.
-Expr gathered(OpGradient& r, Expr operand) {
+Expr gathered(OpGradient& r, const Expr& operand) {
   const Shape whole = r.x_type(0).shape;
   const Shape updates = r.x_type(2).shape;
   Attributes attrs = indexing_of(r.attrs());
