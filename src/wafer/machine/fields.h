@@ -136,6 +136,24 @@ void visit_outside(W& w, Visit&& visit) {
         w.fitted.step_time);
 }
 
+template <typename W, typename Visit>
+void visit_resident(W& w, Visit&& visit) {
+  auto& r = w.resident;
+  visit(Field{"resident.clock_hz", "Hz", 1e8, 1e11, "of resident inference"}, r.clock);
+  visit(Field{"resident.vector_start_cycles", "cycle", 0, 1e4, "of a multiply-add over a vector"},
+        r.vector_start);
+  visit(Field{"resident.odd_vector_cycles", "cycle", 0, 1e3, "more for a vector of an odd length"},
+        r.odd_vector);
+  visit(Field{"resident.shift_step_cycles", "cycle", 0, 1e6, "to pass a tile to a neighbour"},
+        r.shift_step);
+  visit(Field{"resident.reduction_cycles", "cycle", 0, 1e6, "fixed, of a sum over a row of PEs"},
+        r.reduction);
+  visit(Field{"resident.reduction_hop_cycles", "cycle", 0, 1e4, "of it, for each PE of an edge"},
+        r.reduction_hop);
+  visit(Field{"resident.scalar_function_cycles", "cycle", 0, 1e5, "exponential or division"},
+        r.scalar_function);
+}
+
 template <typename C, typename Visit>
 void visit_hardware(C& c, Visit&& visit) {
   visit(Field{"gpu.f16_flops", "FLOP/s", 1e9, 1e18, "dense peak, 16-bit floats"}, c.gpu.f16);
@@ -186,6 +204,7 @@ void visit_numbers(M& m, Visit&& visit) {
     visit_wafer(m, visit);
     visit_pe(m, visit);
     visit_outside(m, visit);
+    visit_resident(m, visit);
   } else {
     visit_hardware(m, visit);
     visit_constants(m, visit);

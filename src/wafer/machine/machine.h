@@ -103,6 +103,18 @@ struct Fitted {
   Sourced<Seconds> step_time;          ///< of a training step, however many layers
 };
 
+/// Constants of resident inference: every layer spread over a square mesh of PEs
+/// (docs/spec/resident-cost.md).
+struct Resident {
+  Sourced<Hertz> clock;             ///< that this software runs at
+  Sourced<Cycles> vector_start;     ///< of a multiply-add over a vector, before its elements
+  Sourced<Cycles> odd_vector;       ///< more for a vector of an odd length
+  Sourced<Cycles> shift_step;       ///< to pass a tile on to a neighbour
+  Sourced<Cycles> reduction;        ///< fixed cost of a sum over a row or column of PEs
+  Sourced<Cycles> reduction_hop;    ///< of such a sum, for each PE of an edge
+  Sourced<Cycles> scalar_function;  ///< exponential or division of one element
+};
+
 /// A wafer-scale system and what stands around it.
 struct Wafer {
   std::string name;         ///< of its file, without ".toml"
@@ -125,6 +137,7 @@ struct Wafer {
   ActivationStore activation_store;
   ReduceTree reduce_tree;
   Streaming streaming;
+  Resident resident;
   Fitted fitted;
 };
 
