@@ -9,6 +9,7 @@
 #include "wafer/cli/commands.h"
 #include "wafer/cli/options.h"
 #include "wafer/cli/output.h"
+#include "wafer/importers/onnx_export.h"
 #include "wafer/ir/text.h"
 #include "wafer/report/table.h"
 #include "wafer/study/network.h"
@@ -93,12 +94,16 @@ std::string json(const Options& options, const study::Network& network) {
 
 void show(const Options& options) {
   const std::string& format = options.format;
-  if (format != "summary" && format != "text" && format != "json" && format != "dot") {
-    refuse_choice("--format", "summary, text, json or dot", format);
+  constexpr std::array Formats = {"summary", "text", "json", "dot", "onnx"};
+  if (std::find(Formats.begin(), Formats.end(), format) == Formats.end()) {
+    refuse_choice("--format", "summary, text, json, dot or onnx", format);
   }
   const study::Network network = open(options.question);
   if (format == "text") return print_out(ir::print_text(network.graph));
   if (format == "dot") return print_out(ir::print_dot(network.graph));
+  if (format == "onnx") {
+    return print_out(importers::onnx_bytes(network.graph, network.name + ".onnx"));
+  }
   print_out(format == "json" ? json(options, network) : summary(options, network));
 }
 
@@ -113,8 +118,9 @@ void add_show(CLI::App& app) {
       ->required();
   command
       ->add_option("--format", options->format,
-                   "summary (default); text: one op a line; json; dot: for Graphviz")
-      ->type_name("summary|text|json|dot");
+                   "summary (default); text: one op a line; json; dot: for Graphviz;\n"
+                   "onnx: the forward pass as a model file without its weights")
+      ->type_name("summary|text|json|dot|onnx");
   add_choice(
       *command, "--phase", study::Phases, [&q](study::Phase phase) { q.phase = phase; },
       "infer (default): the forward pass; train: a whole training step");
@@ -128,7 +134,8 @@ void add_show(CLI::App& app) {
       "Examples:\n"
       "  wafer show bert-large --seq 128\n"
       "  wafer show model.onnx --dim seq=128 --format json\n"
-      "  wafer show gpt2 --phase train --format dot | dot -Tsvg > gpt2.svg");
+      "  wafer show gpt2 --phase train --format dot | dot -Tsvg > gpt2.svg\n"
+      "  wafer show bert-base --precision f32 --format onnx > bert-base.onnx");
   command->callback([options] { show(*options); });
 }
 
