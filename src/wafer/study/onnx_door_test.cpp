@@ -14,12 +14,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The model's name in letters and digits: tests of several models run at once.
+std::string file_name(const std::string& model) {
+  std::string name = model;
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return name;
+}
+
 class OnnxDoor : public testing::TestWithParam<const char*> {};
 
 TEST_P(OnnxDoor, an_export_costs_what_the_name_costs) {
   const std::string model = GetParam();
   const models::ModelSpec spec = models::parse(model);
-  const fs::path file = fs::path(testing::TempDir()) / "onnx_door_test.onnx";
+  const fs::path file = fs::path(testing::TempDir()) / (file_name(model) + ".onnx");
   importers::export_onnx(models::build(spec, {.dtype = DType::F32, .train = false}), file.string());
   Workbench bench;
   const int64_t seq = models::sequence_length(spec);
@@ -38,12 +45,7 @@ INSTANTIATE_TEST_SUITE_P(Models, OnnxDoor,
                          testing::Values("bert-base", "bert-large", "gpt2", "gpt3-1.3b", "vit-base",
                                          "llama:layers=4,hidden=512,heads=8,kv_heads=2,vocab=1000",
                                          "resnet50"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           for (char& c : name)
-                             c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-                           return name;
-                         });
+                         [](const auto& info) { return file_name(info.param); });
 
 }  // namespace
 }  // namespace wafer::study
