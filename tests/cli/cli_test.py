@@ -55,7 +55,7 @@ class Case(unittest.TestCase):
         self.assertEqual(done.returncode, code, (args, done.stderr))
         self.assertEqual(done.stdout, "", args)
         self.assertTrue(done.stderr.startswith("wafer: "), done.stderr)
-        self.assertEqual(done.stderr.count("wafer: "), 1, done.stderr)
+        self.assertNotIn("\nwafer: ", done.stderr)
         for words in [says] if isinstance(says, str) else says:
             self.assertIn(words, done.stderr)
 
@@ -206,9 +206,9 @@ class Files(Case):
             self.assertAlmostEqual(file[key] / name[key], 1, delta=0.01, msg=key)
 
     def test_a_symbolic_dimension_is_bound_by_name(self):
-        path = self.file("tiny.onnx", tiny_onnx.model(n="n"))
-        self.refused(INPUT, "estimate", path, says=["n", "--dim"])
-        self.answer("estimate", path, "--dim", "n=16")
+        path = self.file("tiny.onnx", tiny_onnx.model(n="width"))
+        self.refused(INPUT, "estimate", path, says=["width", "--dim"])
+        self.answer("estimate", path, "--dim", "width=16")
         self.answer("estimate", self.file("fixed.onnx", tiny_onnx.model(n=16)))
 
     def test_an_unknown_op_is_named(self):
@@ -313,7 +313,7 @@ class Inspect(Case):
         self.assertEqual(show("bert-base")["encoder_parameters"], 109482240)
         self.assertEqual(show("bert-large")["encoder_parameters"], 335141888)
         self.assertEqual(show("gpt2")["parameters"], 124439808)
-        self.assertNotIn("encoder_parameters", show("gpt2"))
+        self.assertIsNone(show("gpt2")["encoder_parameters"])
         self.assertEqual(show("resnet50")["parameters"], 25557032)
 
     def test_show_json_has_work_and_ops(self):

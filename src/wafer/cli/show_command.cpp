@@ -72,23 +72,19 @@ std::string json(const Options& options, const study::Network& network) {
   for (const study::NetworkFacts::Kind& kind : f.kinds) {
     kinds[kind.name] = {{"ops", kind.ops}, {"runs", kind.runs}, {"flops", kind.flops}};
   }
-  Json json = {{"name", network.name},
-               {"parameters", f.parameters},
-               {"encoder_parameters", nullptr},
-               {"phase", study::name_of(options.question.phase)},
-               {"batch", f.batch},
-               {"seq_len", network.tokens_per_sample},
-               {"flops", f.flops},
-               {"product_flops", f.product_flops},
-               {"bytes", f.bytes},
-               {"ops", f.ops},
-               {"ops_by_kind", kinds},
-               {"functions", Json::parse(ir::print_json(network.graph)).at("functions")}};
-  if (f.encoder_parameters) {
-    json["encoder_parameters"] = *f.encoder_parameters;
-  } else {
-    json.erase("encoder_parameters");
-  }
+  Json json = {
+      {"name", network.name},
+      {"parameters", f.parameters},
+      {"encoder_parameters", f.encoder_parameters ? Json(*f.encoder_parameters) : Json(nullptr)},
+      {"phase", study::name_of(options.question.phase)},
+      {"batch", f.batch},
+      {"seq_len", network.tokens_per_sample},
+      {"flops", f.flops},
+      {"product_flops", f.product_flops},
+      {"bytes", f.bytes},
+      {"ops", f.ops},
+      {"ops_by_kind", kinds},
+      {"functions", Json::parse(ir::print_json(network.graph)).at("functions")}};
   return json.dump(1) + "\n";
 }
 
