@@ -228,7 +228,7 @@ Terms depth_to_space(OnnxCall& c) {
   const Term& x = c.in(0);
   const int64_t b = c.integer("blocksize");
   if (x.rank() != 4 || b < 1) c.refuse("needs an image and a blocksize");
-  const auto depth = divide_exact(x.dim(1), Dim(b * b));
+  const auto depth = divide_exact(x.dim(1), Dim(b) * Dim(b));
   if (!depth) c.refuse("the blocksize does not divide the channels");
   const bool rows_first = c.text("mode", "DCR") == "DCR";
   const Dim n = x.dim(0), h = x.dim(2), w = x.dim(3);
