@@ -83,7 +83,7 @@ Interval combine(ElementFn fn, const Interval& a, const Interval& b) {
 
 class Evaluator {
  public:
-  explicit Evaluator(const ir::Function& f) : f_(f), m_(f) {}
+  explicit Evaluator(const ir::Function& f) : m_(f) {}
 
   Interval of(ValueId v, const Block& block) {
     if (--steps_left_ < 0) return Unknown;
@@ -222,7 +222,6 @@ class Evaluator {
     return Unknown;
   }
 
-  const ir::Function& f_;
   Match m_;
   int64_t steps_left_ = 4000000;
 };
