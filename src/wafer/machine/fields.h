@@ -140,6 +140,8 @@ template <typename W, typename Visit>
 void visit_resident(W& w, Visit&& visit) {
   auto& r = w.resident;
   visit(Field{"resident.clock_hz", "Hz", 1e8, 1e11, "of resident inference"}, r.clock);
+  visit(Field{"resident.reserved_bytes", "B", 0, 1e9, "of a PE, not for weights and cache"},
+        r.reserved);
   visit(Field{"resident.vector_start_cycles", "cycle", 0, 1e4, "of a multiply-add over a vector"},
         r.vector_start);
   visit(Field{"resident.odd_vector_cycles", "cycle", 0, 1e3, "more for a vector of an odd length"},

@@ -107,6 +107,7 @@ struct Fitted {
 /// (docs/spec/resident-cost.md).
 struct Resident {
   Sourced<Hertz> clock;             ///< that this software runs at
+  Sourced<Bytes> reserved;          ///< of a PE, for code, stack and tiles that pass
   Sourced<Cycles> vector_start;     ///< of a multiply-add over a vector, before its elements
   Sourced<Cycles> odd_vector;       ///< more for a vector of an odd length
   Sourced<Cycles> shift_step;       ///< to pass a tile on to a neighbour
