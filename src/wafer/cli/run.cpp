@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <new>
 
 #include "wafer/base/error.h"
@@ -18,7 +19,8 @@ namespace {
 enum ExitCode { Ok = 0, Input = 2, Capacity = 3, Internal = 70 };
 
 int complain(ExitCode code, const std::string& what) {
-  fmt::print(stderr, "wafer: {}\n", what);
+  // std::fputs, since a standard error that is full or closed must not end in another error.
+  std::fputs(("wafer: " + what + "\n").c_str(), stderr);
   return code;
 }
 
@@ -76,6 +78,7 @@ int parse(CLI::App& app, int argc, char** argv) {
 int run(int argc, char** argv) {
   // A reader that has had enough (`wafer models | head`) is no error; print_out() sees it.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file over the limit is a write that fails
   try {
     CLI::App app("How fast would a network train or run on a wafer, and what limits it?");
     set_up(app);
@@ -86,6 +89,8 @@ int run(int argc, char** argv) {
     return complain(Input, e.what());
   } catch (const CapacityError& e) {
     return complain(Capacity, e.what());
+  } catch (const std::filesystem::filesystem_error& e) {
+    return complain(Input, e.what());
   } catch (const std::bad_alloc&) {
     return complain(Capacity, "this machine's memory does not suffice for it");
   } catch (const std::exception& e) {

@@ -85,7 +85,7 @@ std::string json(const Options& options, const study::Network& network) {
       {"ops", f.ops},
       {"ops_by_kind", kinds},
       {"functions", Json::parse(ir::print_json(network.graph)).at("functions")}};
-  return json.dump(1) + "\n";
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 void show(const Options& options) {

@@ -207,8 +207,9 @@ class Chooser {
     if (fixed) return "fixed by the graph";
     if (request_.micro_batch) return "asked for";
     if (choice.micro_batches == 1) return "the whole share of a system at once is fastest";
-    return fmt::format("fastest of the sizes that fit; {} in turn make the {} samples of a system",
-                       choice.micro_batches, share_);
+    return fmt::format(
+        "fastest divisor of the batch that fits; {} in turn make the {} samples of a system",
+        choice.micro_batches, share_);
   }
 
   const ir::Graph& graph_;

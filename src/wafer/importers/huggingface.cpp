@@ -25,7 +25,7 @@ json parse_object(std::string_view text, const std::string& file) {
   try {
     json object = json::parse(text);
     if (object.is_object()) return object;
-  } catch (const json::parse_error& error) {
+  } catch (const json::exception& error) {  // out_of_range too: 1e999
     throw InputError(fmt::format("{}: not JSON: {}", file, error.what()));
   }
   throw InputError(file + ": expected a JSON object of configuration keys");

@@ -289,7 +289,22 @@ std::string kind_of(const Machine& machine) {
   return std::holds_alternative<Wafer>(machine) ? WaferKind : GpuKind;
 }
 
+/// The parser calls itself once for each part of a dotted key. Refuses lines with more dots than
+/// any key or source could have.
+void check_dots(std::string_view text, const std::string& file) {
+  constexpr size_t Most = 1000;
+  size_t line = 1;
+  size_t dots = 0;
+  for (char c : text) {
+    if (c == '\n') ++line, dots = 0;
+    if (c == '.' && ++dots > Most) {
+      throw InputError(fmt::format("{}:{}: more than {} dots in a line", file, line, Most));
+    }
+  }
+}
+
 toml::table parse_toml(std::string_view text, const std::string& file) {
+  check_dots(text, file);
   try {
     return toml::parse(text, file);
   } catch (const toml::parse_error& error) {

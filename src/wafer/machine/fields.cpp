@@ -27,6 +27,11 @@ std::vector<std::string> contradictions(const Wafer& wafer) {
   };
   check("width", wafer.usable.width.value, wafer.fabric.width.value);
   check("height", wafer.usable.height.value, wafer.fabric.height.value);
+  if (wafer.sram.reserved.value >= wafer.sram.bytes.value) {
+    all.push_back(
+        fmt::format("sram.reserved_bytes = {} leaves nothing of sram.bytes = {} for activations",
+                    wafer.sram.reserved.value.value, wafer.sram.bytes.value.value));
+  }
   return all;
 }
 

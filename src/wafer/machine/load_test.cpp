@@ -185,5 +185,15 @@ TEST_F(UserFile, is_what_an_unknown_name_might_have_been) {
   EXPECT_TRUE(contains(message, "given by its path"));
 }
 
+TEST(Load, refuses_keys_of_endless_parts_and_memories_without_room) {
+  std::string dots;
+  for (int i = 0; i < 40000; ++i) dots += "a.";
+  EXPECT_THROW(parse("[" + dots + "b]\n", "dots.toml"), InputError);
+  EXPECT_THROW(parse("base = \"wse2\"\n[sram]\nreserved_bytes = { value = 49152, mark = "
+                     "\"assumed\", source = \"a test, nothing else\" }\n",
+                     "full.toml"),
+               InputError);
+}
+
 }  // namespace
 }  // namespace wafer::machine

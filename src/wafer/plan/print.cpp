@@ -224,7 +224,7 @@ std::string print_json(const Plan& plan) {
                {"buffers", buffers},
                {"body", nodes_json(plan, plan.body)}};
   if (plan.target != Target::Cluster) json.erase("parallelism");
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace wafer::plan

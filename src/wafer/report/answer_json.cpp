@@ -94,7 +94,7 @@ std::string json(const study::Result& r, const AnswerOptions& options) {
     json["paper_roofline"] = {{"flops_per_byte", a.paper_roofline.intensity},
                               {"attained_flops_per_second", a.paper_roofline.attained.value}};
   }
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace wafer::report

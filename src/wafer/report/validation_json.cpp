@@ -74,7 +74,7 @@ std::string json(const ValidationReport& report) {
   for (const study::GroupError& g : report.validation.groups) groups.push_back(to_json(g));
   Json json = {{"file", report.validation.file}, {"rows", rows}, {"groups", groups}};
   if (report.cross) json["cross"] = to_json(*report.cross);
-  return json.dump(1) + "\n";
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string json(const study::Fit& fit, const std::optional<study::CrossValidation>& cross) {
@@ -84,7 +84,7 @@ std::string json(const study::Fit& fit, const std::optional<study::CrossValidati
                {"configurations", fit.measurements},
                {"groups", fit.groups}};
   if (cross) json["cross"] = to_json(*cross);
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace wafer::report
