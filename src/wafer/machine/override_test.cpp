@@ -58,7 +58,9 @@ RC_GTEST_PROP(Overridden, changes_nothing_but_the_number_of_the_key, ()) {
   static const Machine wse2 = load("wse2");
   static const std::vector<Number> before = numbers(wse2);
   const Number target = *rc::gen::elementOf(before);
-  RC_PRE(!target.is_list && target.key.find("usable") != 0 && target.key.find("fabric") != 0);
+  // Numbers that are held against others are left out: their extremes contradict the machine.
+  RC_PRE(!target.is_list && target.key.find("usable") != 0 && target.key.find("fabric") != 0 &&
+         target.key != "sram.bytes" && target.key != "sram.reserved_bytes");
   const Field field = field_of(target.key);
   const double value = *rc::gen::element(field.least < 1 ? 1 : field.least, field.most);
   const auto after = numbers(overridden(wse2, target.key, value));
