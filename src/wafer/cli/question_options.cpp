@@ -40,7 +40,7 @@ void add_sizes(CLI::App& command, Question& q) {
       [&q](study::Precision precision) { q.precision = precision; },
       "of weights and activations; default 16bit: any of the 16-bit floats,\n"
       "which the machine computes at one rate");
-  add_count(command, "--systems", q.systems, "wafers; default 1");
+  add_count(command, "--systems", q.systems, "wafers, or GPUs; default 1");
   add_number(command, "--sparsity", q.sparsity,
              "fraction of the weights that are zero, unstructured; default 0");
   add_dims(command, q.dims);
@@ -55,12 +55,39 @@ void add_pins(CLI::App& command, Question& q) {
       "what the backward pass computes again; default: none where memory allows");
 }
 
+void add_spread(CLI::App& command, Question& q) {
+  const std::string chosen = "; default: the fastest that fits";
+  study::ClusterPins& c = q.cluster;
+  add_count(command, "--tp", c.tensor, "GPUs that share the matrices of a layer" + chosen);
+  add_count(command, "--pp", c.pipeline, "pipeline stages" + chosen);
+  add_count(command, "--dp", c.data, "replicas" + chosen);
+  add_count(command, "--interleaving", c.interleaving,
+            "runs of layers that a pipeline stage holds" + chosen);
+  command.add_flag("--sequence-parallel,!--no-sequence-parallel", c.sequence,
+                   "tensor ranks share what lies between the matrices, by tokens");
+  add_choice(
+      command, "--sharding", study::Shardings,
+      [&c](plan::Sharding sharding) { c.sharding = sharding; },
+      "what replicas divide among themselves: nothing, the optimizer's\n"
+      "state, gradients too, weights too" +
+          chosen);
+  command.add_flag("!--plain-attention", c.fused,
+                   "attention keeps its scores, and dropout runs (software before 2022)");
+  add_number(command, "--length-variation", c.length_variation,
+             "deviation of the lengths of unpadded samples / their mean; default 0");
+  for (const char* option : {"--tp", "--pp", "--dp", "--interleaving", "--sequence-parallel",
+                             "--sharding", "--plain-attention", "--length-variation"}) {
+    command.get_option(option)->group("On a cluster of GPUs");
+  }
+}
+
 }  // namespace
 
 void add_question(CLI::App& command, Question& question) {
   add_what(command, question);
   add_sizes(command, question);
   add_pins(command, question);
+  add_spread(command, question);
 }
 
 }  // namespace wafer::cli

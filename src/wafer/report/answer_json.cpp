@@ -51,6 +51,43 @@ Json to_json(const estimate::Roofline& r) {
           {"attained_flops_per_second", r.attained.value}};
 }
 
+void add_cluster(Json& json, const estimate::Answer& a) {
+  const estimate::ClusterParts& c = *a.cluster;
+  const plan::Parallelism& p = c.parallel;
+  const auto maybe_number = [](const std::optional<double>& value) {
+    return value ? Json(*value) : Json(nullptr);
+  };
+  json["parallelism"] = {{"tensor", p.tensor},
+                         {"pipeline", p.pipeline},
+                         {"data", p.data},
+                         {"sharding", plan::name_of(p.sharding)},
+                         {"interleaving", p.interleaving},
+                         {"sequence", p.sequence},
+                         {"fused_attention", p.fused}};
+  json["hardware_flops_per_second_per_gpu"] = c.hardware_flops_per_gpu.value;
+  json["prefill_tokens_per_second"] = maybe_number(c.prefill_tokens_per_second);
+  json["decode_tokens_per_second"] = maybe_number(c.decode_tokens_per_second);
+  json["memory"] = {{"weights_bytes", a.memory.weights.value},
+                    {"gradients_bytes", a.memory.gradients.value},
+                    {"optimizer_state_bytes", a.memory.optimizer_state.value},
+                    {"activations_bytes", a.memory.activations.value},
+                    {"workspace_bytes", a.memory.workspace.value},
+                    {"used_bytes", c.gpu_used.value},
+                    {"capacity_bytes", c.gpu_capacity.value}};
+  json["parts"] = {{"products_seconds", c.products.value},
+                   {"attention_seconds", c.attention.value},
+                   {"passes_seconds", c.passes.value},
+                   {"tensor_exchange_seconds", c.tensor_exchange.value},
+                   {"shard_exchange_seconds", c.shard_exchange.value},
+                   {"stage_exchange_seconds", c.stage_exchange.value},
+                   {"bubble_seconds", c.bubble.value},
+                   {"replica_exchange_seconds", c.replica_exchange.value},
+                   {"update_seconds", c.update.value},
+                   {"straggler_ratio", c.straggler}};
+  json["roofline"] = {{"peak_flops_per_second", a.roofline.peak.value},
+                      {"attained_flops_per_second", a.roofline.attained.value}};
+}
+
 }  // namespace
 
 std::string json(const study::Result& r, const AnswerOptions& options) {
@@ -90,6 +127,7 @@ std::string json(const study::Result& r, const AnswerOptions& options) {
                {"store_update_seconds", a.store_update.value},
                {"reduce_tree_seconds", a.reduce_tree.value},
                {"roofline", to_json(a.roofline)}};
+  if (a.cluster) add_cluster(json, a);
   if (options.paper_roofline) {
     json["paper_roofline"] = {{"flops_per_byte", a.paper_roofline.intensity},
                               {"attained_flops_per_second", a.paper_roofline.attained.value}};

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "wafer/base/human.h"
 #include "wafer/estimate/answer.h"
 #include "wafer/plan/plan.h"
@@ -33,9 +35,10 @@ std::string rate(double value) { return human(value, ""); }
 std::string headline(const Result& r) {
   const bool training = r.question.phase == study::Phase::Train;
   const int64_t systems = r.question.systems;
-  return fmt::format("{}: {} samples/s {} on {}{} (weight streaming)\n", r.model,
+  return fmt::format("{}: {} samples/s {} on {}{} ({})\n", r.model,
                      rate(r.answer.samples_per_second), training ? "in training" : "in inference",
-                     r.machine, systems == 1 ? "" : fmt::format(" x {}", systems));
+                     r.machine, systems == 1 ? "" : fmt::format(" x {}", systems),
+                     r.answer.cluster ? "cluster of GPUs" : "weight streaming");
 }
 
 std::string batch_words(const Result& r) {
@@ -52,6 +55,8 @@ std::string error_words(const Result& r) {
           : "not known: no published measurement of this kind";
   return error;
 }
+
+void add_cluster_facts(const Result& r, Facts& facts);
 
 std::string main_facts(const Result& r) {
   const estimate::Answer& a = r.answer;
@@ -70,6 +75,7 @@ std::string main_facts(const Result& r) {
       "arithmetic",
       fmt::format("{} ({} of peak), {} a step", human(a.model_flops_per_second.value, "FLOP/s"),
                   percent(a.utilization).text, human(a.model_flops_per_step.value, "FLOP")));
+  if (a.cluster) add_cluster_facts(r, facts);
   facts.add("energy", human(a.energy_per_step.value, "J") + " a step");
   if (r.epoch) {
     facts.add("epoch", fmt::format("{} of {} samples", duration(r.epoch->value).text,
@@ -120,6 +126,63 @@ std::string roofline_facts(const Result& r, const AnswerOptions& options) {
   return facts.text();
 }
 
+Table parts_table(const Result& r) {
+  const estimate::ClusterParts& c = *r.answer.cluster;
+  Table table{.columns = {{"part", "part"},
+                          {"time", "seconds", Align::Right},
+                          {"share", "share", Align::Right}},
+              .rows = {}};
+  const std::pair<const char*, Seconds> parts[] = {{"matrix products", c.products},
+                                                   {"attention", c.attention},
+                                                   {"passes over memory", c.passes},
+                                                   {"between tensor ranks", c.tensor_exchange},
+                                                   {"sharded weights", c.shard_exchange},
+                                                   {"between stages", c.stage_exchange},
+                                                   {"pipeline bubble", c.bubble},
+                                                   {"between replicas", c.replica_exchange},
+                                                   {"optimizer", c.update}};
+  for (const auto& [name, seconds] : parts) {
+    if (seconds.value <= 0) continue;
+    table.rows.push_back(
+        {name, quantity(seconds.value, "s"), percent(seconds.value / r.answer.step.value)});
+  }
+  return table;
+}
+
+std::string gpu_memory_facts(const Result& r) {
+  const estimate::Memory& m = r.answer.memory;
+  const estimate::ClusterParts& c = *r.answer.cluster;
+  Facts facts;
+  const auto add = [&](const char* name, Bytes b) {
+    if (b.value > 0) facts.add(name, human(b.value, "B"));
+  };
+  add("weights", m.weights);
+  add("gradients", m.gradients);
+  add("optimizer state", m.optimizer_state);
+  add("activations", m.activations);
+  add("workspace", m.workspace);
+  facts.add("in use", fmt::format("{} of {}", human(c.gpu_used.value, "B"),
+                                  human(c.gpu_capacity.value, "B")));
+  return facts.text();
+}
+
+void add_cluster_facts(const Result& r, Facts& facts) {
+  const estimate::ClusterParts& c = *r.answer.cluster;
+  const plan::Parallelism& p = c.parallel;
+  facts.add("spread",
+            fmt::format("tensor {} x pipeline {} x data {}, interleaving {}, sequence "
+                        "parallel {}, sharding {}, recompute {}",
+                        p.tensor, p.pipeline, p.data, p.interleaving, p.sequence ? "on" : "off",
+                        plan::name_of(p.sharding), plan::name_of(r.recompute)));
+  facts.add("with recompute", human(c.hardware_flops_per_gpu.value, "FLOP/s") + " a GPU");
+  if (c.prefill_tokens_per_second) {
+    facts.add("prefill", rate(*c.prefill_tokens_per_second) + " tokens/s");
+  }
+  if (c.decode_tokens_per_second) {
+    facts.add("decode", rate(*c.decode_tokens_per_second) + " tokens/s");
+  }
+}
+
 }  // namespace
 
 Table time_table(const Result& r) {
@@ -152,6 +215,10 @@ Table time_table(const Result& r) {
 }
 
 std::string text(const Result& r, const AnswerOptions& options) {
+  if (r.answer.cluster) {
+    return headline(r) + "\n" + main_facts(r) + "\nWhere the time of a step goes, on one GPU\n" +
+           text(parts_table(r)) + "\nMemory of a GPU\n" + gpu_memory_facts(r);
+  }
   return headline(r) + "\n" + main_facts(r) + "\nWhere the time of a step goes\n" +
          text(time_table(r)) + "\nMemory\n" + memory_facts(r) + "\nRoofline\n" +
          roofline_facts(r, options);

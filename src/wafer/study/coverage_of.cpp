@@ -18,6 +18,7 @@ std::vector<Coverage> coverage_of(const Validation& validation, const CrossValid
   for (const Comparison& c : validation.rows) {
     if (!c.measurement.scored || !c.predicted) continue;
     const Situation& s = c.situation;
+    if (s.mode == Mode::Cluster) continue;  // coverage is of wafers
     Coverage& coverage = kinds[{s.machine, std::string(name_of(s.mode)), s.phase}];
     coverage.machine = s.machine;
     coverage.mode = s.mode;
@@ -26,7 +27,7 @@ std::vector<Coverage> coverage_of(const Validation& validation, const CrossValid
   }
   std::vector<Coverage> all;
   for (auto& [kind, coverage] : kinds) {
-    coverage.numbers = fingerprint(machine::Machine(bench.wafer(coverage.machine)));
+    coverage.numbers = fingerprint(bench.machine(coverage.machine));
     const bool fitted = coverage.machine == fitted_machine && coverage.phase == Phase::Train;
     for (const GroupError& g : validation.groups) {
       const bool same = g.machine == coverage.machine && g.phase == name_of(coverage.phase) &&

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "wafer/base/error.h"
@@ -92,6 +93,28 @@ std::string with_positions_for(const std::string& model, std::optional<int64_t> 
   }
 }
 
+// The spread over GPUs that a row states. One that states no tensor or pipeline ranks has none;
+// what is said of sharded replicas (FSDP) stands in the workload, and such software fuses
+// attention.
+// A row with a mode is of a wafer.
+ClusterPins pins_of(RowReader& row, const Question& q) {
+  if (!row.text("mode").empty()) return {};
+  ClusterPins pins{.tensor = row.count("tensor"),
+                   .pipeline = row.count("pipeline"),
+                   .data = row.count("data"),
+                   .interleaving = row.count("interleaving")};
+  if (const auto sequence = row.count("sequence_parallel")) pins.sequence = *sequence != 0;
+  const std::string workload = row.text("workload");
+  const auto says = [&](const char* word) { return workload.find(word) != std::string::npos; };
+  pins.fused = says("FSDP");
+  pins.sharding = says("FULL_SHARD")      ? plan::Sharding::Full
+                  : says("SHARD_GRAD_OP") ? plan::Sharding::Gradients
+                                          : plan::Sharding::None;
+  if (q.phase == Phase::Train && !pins.tensor) pins.tensor = 1;
+  if (q.phase == Phase::Train && !pins.pipeline) pins.pipeline = 1;
+  return pins;
+}
+
 Question question_of(RowReader& row) {
   Question q;
   q.machine = row.text("machine");
@@ -101,7 +124,7 @@ Question question_of(RowReader& row) {
   q.seq = row.count("seq_len");
   q.model = with_positions_for(row.text("model"), q.seq);
   q.precision = row.word<Precision>("precision_class", precision_named, Precision::Any16,
-                                    "16bit, f16, bf16, cb16 or f32");
+                                    "16bit, f16, bf16, cb16, f32 or tf32");
   q.systems = row.count("n_systems").value_or(1);
   q.micro_batch = row.count("micro_batch");
   if (!row.text("recompute").empty()) {
@@ -109,6 +132,7 @@ Question question_of(RowReader& row) {
                                             "none, selective or full");
   }
   q.sparsity = row.sparsity();
+  q.cluster = pins_of(row, q);
   return q;
 }
 
@@ -148,6 +172,9 @@ Quantity quantity_of(const std::string& predict) {
   return q;
 }
 
+// What only answers of GPUs have; not a number in others.
+constexpr double Absent = std::numeric_limits<double>::quiet_NaN();
+
 using Read = double (*)(const estimate::Answer&, double count);
 struct Known {
   const char* name;
@@ -167,6 +194,18 @@ constexpr std::array Quantities = {
     Known{"model_flops_per_second", false,
           [](const Answer& a, double) { return a.model_flops_per_second.value; }},
     Known{"utilization", false, [](const Answer& a, double) { return a.utilization; }},
+    Known{"hardware_flops_per_second_per_gpu", false,
+          [](const Answer& a, double) {
+            return a.cluster ? a.cluster->hardware_flops_per_gpu.value : Absent;
+          }},
+    Known{"prefill_tokens_per_second", false,
+          [](const Answer& a, double) {
+            return a.cluster ? a.cluster->prefill_tokens_per_second.value_or(Absent) : Absent;
+          }},
+    Known{"decode_tokens_per_second", false,
+          [](const Answer& a, double) {
+            return a.cluster ? a.cluster->decode_tokens_per_second.value_or(Absent) : Absent;
+          }},
     Known{"energy_joules_per_step", false,
           [](const Answer& a, double) { return a.energy_per_step.value; }},
 };

@@ -33,15 +33,34 @@ void check_positive(Problems& problems, const char* option, std::optional<double
   problems.add(fmt::format("{}: expected a positive number, found {}", option, *value));
 }
 
+void check_pins(Problems& problems, const ClusterPins& pins) {
+  const auto check_pin = [&](const char* option, std::optional<int64_t> value) {
+    if (value) check_count(problems, option, *value, MostSystems);
+  };
+  check_pin("--tp", pins.tensor);
+  check_pin("--pp", pins.pipeline);
+  check_pin("--dp", pins.data);
+  check_pin("--interleaving", pins.interleaving);
+  if (!(pins.length_variation >= 0 && pins.length_variation <= 10)) {
+    problems.add(fmt::format(
+        "--length-variation: expected the deviation of lengths to their mean, from 0 to 10, found "
+        "{}",
+        pins.length_variation));
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(Phase phase) { return phase == Phase::Train ? "train" : "infer"; }
 
-std::string_view name_of(Mode mode) { return mode == Mode::Auto ? "auto" : "streamed"; }
+std::string_view name_of(Mode mode) {
+  constexpr std::array<std::string_view, 3> Names = {"auto", "streamed", "cluster"};
+  return Names[static_cast<size_t>(mode)];
+}
 
 std::string_view name_of(Precision precision) {
-  constexpr std::array<std::string_view, Precisions.size()> Names = {"16bit", "f16", "bf16", "cb16",
-                                                                     "f32"};
+  constexpr std::array<std::string_view, Precisions.size()> Names = {"16bit", "f16", "bf16",
+                                                                     "cb16",  "f32", "tf32"};
   return Names[static_cast<size_t>(precision)];
 }
 
@@ -65,6 +84,7 @@ DType dtype_of(Precision precision) {
     case Precision::Cb16:
       return DType::Cb16;
     case Precision::F32:
+    case Precision::Tf32:
       return DType::F32;
     case Precision::Any16:
     case Precision::F16:
@@ -88,6 +108,7 @@ void check(const Question& question) {
         "1, found {}",
         question.sparsity));
   }
+  check_pins(problems, question.cluster);
   check_positive(problems, "--epoch-samples", question.epoch_samples);
   check_positive(problems, "--tokens", question.tokens);
   problems.throw_if_any("the question cannot be answered:");

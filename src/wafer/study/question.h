@@ -18,13 +18,22 @@ namespace wafer::study {
 enum class Phase : uint8_t { Train, Infer };
 /// How the wafer runs the network. Auto is the mode that is fastest where it fits; weight streaming
 /// is the one that this version models.
-enum class Mode : uint8_t { Auto, Streamed };
+enum class Mode : uint8_t { Auto, Streamed, Cluster };
 /// Element type of weights and activations. Any16 is for sources that say "16 bit" and no more; it
 /// is priced at the machine's rate for 16-bit floats, as each of them is.
-enum class Precision : uint8_t { Any16, F16, Bf16, Cb16, F32 };
+enum class Precision : uint8_t { Any16, F16, Bf16, Cb16, F32, Tf32 };
 
 /// Samples of a step where the user names none.
 inline constexpr int64_t DefaultBatch = 1024;
+
+/// How a network is to be spread over a cluster of GPUs; what is absent is chosen.
+struct ClusterPins {
+  std::optional<int64_t> tensor{}, pipeline{}, data{}, interleaving{};
+  std::optional<bool> sequence{};
+  std::optional<plan::Sharding> sharding{};
+  bool fused = true;            ///< see plan::Parallelism
+  double length_variation = 0;  ///< see plan::Plan
+};
 
 /// What is asked. Zero and empty stand for "chosen for you".
 struct Question {
@@ -42,6 +51,7 @@ struct Question {
   double sparsity = 0;                    ///< fraction of the weights that are zero, in [0, 1)
   std::optional<double> epoch_samples{};  ///< asks for epoch_seconds
   std::optional<double> tokens{};         ///< asks for train_seconds
+  ClusterPins cluster{};                  ///< on a cluster of GPUs
   DimBindings dims{};                     ///< symbolic dimensions of a model file
 };
 
@@ -90,11 +100,14 @@ std::optional<Phase> phase_named(std::string_view name);
 std::optional<Mode> mode_named(std::string_view name);
 std::optional<Precision> precision_named(std::string_view name);
 std::optional<plan::Recompute> recompute_named(std::string_view name);
+inline constexpr std::array Shardings = {plan::Sharding::None, plan::Sharding::Optimizer,
+                                         plan::Sharding::Gradients, plan::Sharding::Full};
 
 inline constexpr std::array Phases = {Phase::Train, Phase::Infer};
+/// That can be asked for; clusters of GPUs have a mode of their own.
 inline constexpr std::array Modes = {Mode::Auto, Mode::Streamed};
 inline constexpr std::array Precisions = {Precision::Any16, Precision::F16, Precision::Bf16,
-                                          Precision::Cb16, Precision::F32};
+                                          Precision::Cb16,  Precision::F32, Precision::Tf32};
 
 /// The type that the network is built in.
 DType dtype_of(Precision precision);

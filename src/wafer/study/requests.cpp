@@ -1,3 +1,4 @@
+#include "wafer/base/error.h"
 #include "wafer/study/workbench.h"
 
 namespace wafer::study {
@@ -19,6 +20,51 @@ compile::StreamedRequest streamed_request(const Question& q) {
           .micro_batch = q.micro_batch,
           .recompute = q.recompute,
           .density = 1 - q.sparsity};
+}
+
+compile::ClusterRequest cluster_request(const Question& q) {
+  return {.systems = q.systems,
+          .batch = q.batch,
+          .tensor = q.cluster.tensor,
+          .pipeline = q.cluster.pipeline,
+          .data = q.cluster.data,
+          .interleaving = q.cluster.interleaving,
+          .micro_batch = q.micro_batch,
+          .sequence = q.cluster.sequence,
+          .recompute = q.recompute,
+          .sharding = q.cluster.sharding,
+          .fused = q.cluster.fused,
+          .tf32 = q.precision == Precision::Tf32,
+          .length_variation = q.cluster.length_variation};
+}
+
+void check_wafer_question(const Question& q) {
+  const ClusterPins& c = q.cluster;
+  Problems problems;
+  if (q.precision == Precision::Tf32) {
+    problems.add("--precision tf32: a wafer has no such products; use f32 or a 16-bit float");
+  }
+  if (c.tensor || c.pipeline || c.data || c.interleaving || c.sequence || c.sharding ||
+      c.length_variation > 0) {
+    problems.add(
+        "--tp, --pp, --dp, --interleaving, --sequence-parallel, --sharding, --length-variation: "
+        "they spread a network over GPUs; give a cluster as --machine");
+  }
+  problems.throw_if_any("the question does not suit a wafer:");
+}
+
+void check_cluster_question(const Question& q) {
+  Problems problems;
+  if (q.precision == Precision::Cb16) {
+    problems.add("--precision cb16: GPUs have no such float; use f16 or bf16");
+  }
+  if (q.sparsity > 0) {
+    problems.add("--sparsity: zeros that lie anywhere save a GPU nothing; leave it out");
+  }
+  if (q.mode == Mode::Streamed) {
+    problems.add("--mode streamed: a way to run a wafer; leave it out for GPUs");
+  }
+  problems.throw_if_any("the question does not suit a cluster of GPUs:");
 }
 
 }  // namespace wafer::study

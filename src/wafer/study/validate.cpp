@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "wafer/base/error.h"
@@ -30,11 +29,7 @@ bool is_path(const std::string& machine) {
 // Says why a row cannot be asked at all.
 class Gate {
  public:
-  Gate() : names_(machine::names()) {
-    for (const std::string& name : names_) {
-      if (std::holds_alternative<machine::GpuCluster>(machine::load(name))) clusters_.insert(name);
-    }
-  }
+  Gate() : names_(machine::names()) {}
 
   // Empty when the row can be asked.
   std::string refuse(const Measurement& m) const {
@@ -52,16 +47,12 @@ class Gate {
  private:
   std::string refuse_machine(const std::string& name) const {
     if (name.empty()) return "the row names no machine";
-    if (clusters_.contains(name)) {
-      return fmt::format("machine {}: clusters of GPUs are not modelled in this version", name);
-    }
     const bool is_named = std::find(names_.begin(), names_.end(), name) != names_.end();
     if (is_named || is_path(name)) return {};
     return fmt::format("machine {}: not among {}", name, fmt::join(names_, ", "));
   }
 
   std::vector<std::string> names_;
-  std::set<std::string> clusters_;
 };
 
 Comparison compare(const Measurement& m, const Gate& gate, Workbench& bench) {
@@ -70,8 +61,17 @@ Comparison compare(const Measurement& m, const Gate& gate, Workbench& bench) {
   c.reason = gate.refuse(m);
   if (!c.reason.empty()) return c;
   try {
-    const Result result = bench.answer(m.question);
-    c.predicted = predicted(m, result.answer);
+    Question question = m.question;
+    if (std::holds_alternative<machine::Wafer>(bench.machine(question.machine))) {
+      question.cluster = {};
+    }
+    const Result result = bench.answer(question);
+    const double value = predicted(m, result.answer);
+    if (std::isnan(value)) {
+      c.reason = fmt::format("{}: no part of an answer for {}", m.predict, m.machine);
+      return c;
+    }
+    c.predicted = value;
     c.situation = result.situation;
     c.extrapolated = result.extrapolated;
   } catch (const InputError& e) {

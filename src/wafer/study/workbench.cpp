@@ -6,7 +6,9 @@
 #include <set>
 
 #include "wafer/autodiff/training_step.h"
+#include "wafer/compile/cluster.h"
 #include "wafer/compile/streamed.h"
+#include "wafer/estimate/cluster.h"
 #include "wafer/estimate/streamed.h"
 #include "wafer/machine/load.h"
 #include "wafer/study/coverage.h"
@@ -59,15 +61,52 @@ std::unique_ptr<Bench> make_bench(const Question& q) {
                 compile::StreamedCompiler(std::move(step), tokens, dtype_of(q.precision))});
 }
 
+// The same for clusters of GPUs.
+struct ClusterBench {
+  Network network;
+  Stack stack;
+  compile::ClusterCompiler compiler;
+};
+
+std::unique_ptr<ClusterBench> make_cluster_bench(const Question& q) {
+  Network network = open_network(network_request(q));
+  const ir::Graph forward = prepared(network, dtype_of(q.precision));
+  network.graph = {};
+  compile::ClusterCompiler compiler(forward, network.tokens_per_sample, dtype_of(q.precision),
+                                    q.phase == Phase::Train);
+  return std::unique_ptr<ClusterBench>(
+      new ClusterBench{std::move(network), stack_of(forward), std::move(compiler)});
+}
+
+template <typename T>
+using Kept = std::list<std::pair<NetworkRequest, std::unique_ptr<T>>>;  // the last used first
+
+// The bench of a question, made where it is not kept.
+template <typename T, typename Make>
+const T& bench_of(Kept<T>& benches, const Question& q, Make make) {
+  const NetworkRequest wanted = network_request(q);
+  const auto found = std::find_if(benches.begin(), benches.end(),
+                                  [&](const auto& kept) { return kept.first == wanted; });
+  if (found != benches.end()) {
+    benches.splice(benches.begin(), benches, found);
+  } else {
+    benches.emplace_front(wanted, make(q));
+    if (benches.size() > MostNetworks) benches.pop_back();
+  }
+  return *benches.front().second;
+}
+
 std::vector<std::string> kernels_of(const plan::Plan& plan) {
   std::set<std::string> names;
   for (const plan::Kernel& kernel : plan.kernels) names.insert(kernel.implementation);
   return {names.begin(), names.end()};
 }
 
-Situation situation_of(const Question& q, const Bench& bench, const plan::Plan& plan) {
+template <typename AnyBench>
+Situation situation_of(const Question& q, const AnyBench& bench, const plan::Plan& plan) {
+  const bool cluster = plan.target == plan::Target::Cluster;
   return {.machine = plan.machine,
-          .mode = Mode::Streamed,
+          .mode = cluster ? Mode::Cluster : Mode::Streamed,
           .phase = q.phase,
           .precision_bits = 8 * size_in_bytes(dtype_of(q.precision)),
           .layers = bench.stack.layers,
@@ -80,7 +119,8 @@ Situation situation_of(const Question& q, const Bench& bench, const plan::Plan& 
           .kernels = kernels_of(plan)};
 }
 
-Result result_of(const Question& q, const Bench& bench, const plan::Plan& plan) {
+template <typename AnyBench>
+Result result_of(const Question& q, const AnyBench& bench, const plan::Plan& plan) {
   Result r;
   r.question = q;
   r.model = bench.network.name;
@@ -93,43 +133,84 @@ Result result_of(const Question& q, const Bench& bench, const plan::Plan& plan) 
   r.activation_reason = plan.activation_reason;
   r.parameters = plan.parameters;
   r.situation = situation_of(q, bench, plan);
+  r.mode = r.situation.mode;
   return r;
+}
+
+void set_durations(const Question& question, Result& result) {
+  if (question.epoch_samples) {
+    result.epoch = Seconds(*question.epoch_samples / result.answer.samples_per_second);
+  }
+  if (question.tokens) {
+    result.train = Seconds(*question.tokens / result.answer.tokens_per_second);
+  }
+}
+
+// What a request of its own sees: its prompt read, and each further token.
+void set_serving(const Question& q, const ClusterBench& bench, const plan::Plan& plan,
+                 const machine::GpuCluster& cluster, estimate::ClusterParts& parts) {
+  const auto step = [&](compile::Serving part) {
+    const plan::Plan serving =
+        bench.compiler.serving(cluster, cluster_request(q), plan.parallel, part);
+    return estimate::cluster_step(serving, cluster).value;
+  };
+  const auto tokens = static_cast<double>(bench.network.tokens_per_sample);
+  const auto requests = static_cast<double>(q.batch) / static_cast<double>(plan.parallel.data);
+  parts.prefill_tokens_per_second = tokens * requests / step(compile::Serving::Prefill);
+  parts.decode_tokens_per_second = requests / step(compile::Serving::Decode);
 }
 
 }  // namespace
 
 struct Workbench::Kept {
-  std::map<std::string, machine::Wafer> machines;
-  std::list<std::pair<NetworkRequest, std::unique_ptr<Bench>>> benches;  // the last used first
+  std::map<std::string, machine::Machine> machines;
+  study::Kept<Bench> benches;
+  study::Kept<ClusterBench> clusters;
   std::vector<Coverage> coverage = load_coverage();
 
   const Bench& bench(const Question& q) {
-    const NetworkRequest wanted = network_request(q);
-    const auto found = std::find_if(benches.begin(), benches.end(),
-                                    [&](const auto& kept) { return kept.first == wanted; });
-    if (found != benches.end()) {
-      benches.splice(benches.begin(), benches, found);
-    } else {
-      benches.emplace_front(wanted, make_bench(q));
-      if (benches.size() > MostNetworks) benches.pop_back();
-    }
-    return *benches.front().second;
+    check_wafer_question(q);
+    return bench_of(benches, q, make_bench);
+  }
+  const ClusterBench& cluster(const Question& q) {
+    check_cluster_question(q);
+    return bench_of(clusters, q, make_cluster_bench);
   }
 };
 
 Workbench::Workbench() : kept_(std::make_unique<Kept>()) {}
 Workbench::~Workbench() = default;
 
-const machine::Wafer& Workbench::wafer(const std::string& name_or_path) {
+const machine::Machine& Workbench::machine(const std::string& name_or_path) {
   const auto found = kept_->machines.find(name_or_path);
   if (found != kept_->machines.end()) return found->second;
-  const machine::Machine machine = machine::load(name_or_path);
-  return kept_->machines.emplace(name_or_path, wafer_of(machine, "weight streaming")).first->second;
+  return kept_->machines.emplace(name_or_path, machine::load(name_or_path)).first->second;
+}
+
+const machine::Wafer& Workbench::wafer(const std::string& name_or_path) {
+  return wafer_of(machine(name_or_path), "weight streaming");
 }
 
 Result Workbench::answer(const Question& question) {
   check(question);
-  return answer(question, wafer(question.machine));
+  return std::visit([&](const auto& kind) { return answer(question, kind); },
+                    machine(question.machine));
+}
+
+Result Workbench::answer(const Question& question, const machine::GpuCluster& cluster) {
+  check(question);
+  const ClusterBench& bench = kept_->cluster(question);
+  const plan::Plan plan = bench.compiler.plan(cluster, cluster_request(question));
+  Result result = result_of(question, bench, plan);
+  result.answer = estimate::cluster(plan, cluster);
+  if (question.phase == Phase::Infer && bench.compiler.profile().generates) {
+    set_serving(question, bench, plan, cluster, *result.answer.cluster);
+  }
+  set_durations(question, result);
+  if (!cluster.calibrated) {
+    result.extrapolated.push_back("no scored measurement of " + cluster.name);
+  }
+  return result;
 }
 
 Result Workbench::answer(const Question& question, const machine::Wafer& machine) {
@@ -138,12 +219,7 @@ Result Workbench::answer(const Question& question, const machine::Wafer& machine
   const plan::Plan plan = bench.compiler.skeleton(machine, streamed_request(question));
   Result result = result_of(question, bench, plan);
   result.answer = estimate::streamed(plan, machine);
-  if (question.epoch_samples) {
-    result.epoch = Seconds(*question.epoch_samples / result.answer.samples_per_second);
-  }
-  if (question.tokens) {
-    result.train = Seconds(*question.tokens / result.answer.tokens_per_second);
-  }
+  set_durations(question, result);
   Trust known = trust(kept_->coverage, result.situation, machine);
   result.expected_error = known.expected_error;
   result.extrapolated = std::move(known.extrapolated);
@@ -152,8 +228,11 @@ Result Workbench::answer(const Question& question, const machine::Wafer& machine
 
 plan::Plan Workbench::plan(const Question& question) {
   check(question);
-  const machine::Wafer& machine = wafer(question.machine);
-  return kept_->bench(question).compiler.plan(machine, streamed_request(question));
+  const machine::Machine& any = machine(question.machine);
+  if (const auto* cluster = std::get_if<machine::GpuCluster>(&any)) {
+    return kept_->cluster(question).compiler.plan(*cluster, cluster_request(question));
+  }
+  return kept_->bench(question).compiler.plan(wafer(question.machine), streamed_request(question));
 }
 
 plan::Plan Workbench::skeleton(const Question& question, const machine::Wafer& machine) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "wafer/compile/cluster.h"
 #include "wafer/compile/streamed.h"
 #include "wafer/machine/machine.h"
 #include "wafer/plan/plan.h"
@@ -24,12 +25,17 @@ class Workbench {
   /// The same on a machine at hand, which need not be in any file; `question.machine` is not read.
   Result answer(const Question& question, const machine::Wafer& machine);
 
+  /// The same on a cluster of GPUs at hand.
+  Result answer(const Question& question, const machine::GpuCluster& cluster);
+
   /// The plan that such an answer rests on, with its graph.
   plan::Plan plan(const Question& question);
   /// The same without the graph: what the cost model reads. `question` is not checked.
   plan::Plan skeleton(const Question& question, const machine::Wafer& machine);
 
   /// A machine by name or path.
+  const machine::Machine& machine(const std::string& name_or_path);
+  /// The same; throws InputError where it is no wafer.
   const machine::Wafer& wafer(const std::string& name_or_path);
 
  private:
@@ -40,6 +46,10 @@ class Workbench {
 /// What the parts of a question are to those who answer them.
 NetworkRequest network_request(const Question& question);
 compile::StreamedRequest streamed_request(const Question& question);
+compile::ClusterRequest cluster_request(const Question& question);
+/// Throws InputError for what can be asked of the other kind of machine only.
+void check_wafer_question(const Question& question);
+void check_cluster_question(const Question& question);
 
 /// One question on a workbench of its own.
 Result answer(const Question& question);
