@@ -178,7 +178,7 @@ class Options(Case):
         self.refused(INPUT, "estimate", "gpt2", "--dim", "n", says="--dim")
 
     def test_a_gpu_is_no_wafer(self):
-        self.refused(INPUT, "estimate", "gpt2", "--machine", "a100-80gb", says="a100-80gb")
+        self.refused(INPUT, "estimate", "gpt2", "--machine", "a100-80gb", "--sparsity", "0.5", says="--sparsity")
 
     def test_what_fits_nowhere_ends_with_3(self):
         self.refused(CAPACITY, "estimate", "gpt:layers=400,hidden=65536,heads=64,vocab=50257",

@@ -63,20 +63,25 @@ void add_spread(CLI::App& command, Question& q) {
   add_count(command, "--dp", c.data, "replicas" + chosen);
   add_count(command, "--interleaving", c.interleaving,
             "runs of layers that a pipeline stage holds" + chosen);
-  command.add_flag("--sequence-parallel,!--no-sequence-parallel", c.sequence,
-                   "tensor ranks share what lies between the matrices, by tokens");
+  command.add_flag_callback(
+      "--sequence-parallel", [&c] { c.sequence = true; },
+      "tensor ranks share what lies between the matrices, by tokens");
+  command.add_flag_callback(
+      "--no-sequence-parallel", [&c] { c.sequence = false; }, "they hold it each");
   add_choice(
       command, "--sharding", study::Shardings,
       [&c](plan::Sharding sharding) { c.sharding = sharding; },
       "what replicas divide among themselves: nothing, the optimizer's\n"
       "state, gradients too, weights too" +
           chosen);
-  command.add_flag("!--plain-attention", c.fused,
-                   "attention keeps its scores, and dropout runs (software before 2022)");
+  command.add_flag_callback(
+      "--plain-attention", [&c] { c.fused = false; },
+      "attention keeps its scores, and dropout runs (software before 2022)");
   add_number(command, "--length-variation", c.length_variation,
              "deviation of the lengths of unpadded samples / their mean; default 0");
-  for (const char* option : {"--tp", "--pp", "--dp", "--interleaving", "--sequence-parallel",
-                             "--sharding", "--plain-attention", "--length-variation"}) {
+  for (const char* option :
+       {"--tp", "--pp", "--dp", "--interleaving", "--sequence-parallel", "--no-sequence-parallel",
+        "--sharding", "--plain-attention", "--length-variation"}) {
     command.get_option(option)->group("On a cluster of GPUs");
   }
 }

@@ -45,8 +45,9 @@ TEST(Validate, keeps_every_row_and_says_why_one_is_not_predicted) {
   EXPECT_EQ(reason_of("a,wse2,,bert-base,train,8,128,,,0"),
             "context: the row names nothing to predict");
   EXPECT_EQ(reason_of("a,,,bert-base,train,8,128,step_seconds,1,1"), "the row names no machine");
-  EXPECT_EQ(reason_of("a,a100-80gb,,bert-base,train,8,128,step_seconds,1,1"),
-            "machine a100-80gb: clusters of GPUs are not modelled in this version");
+  EXPECT_EQ(reason_of("a,a100-80gb,,bert-base,train,8,128,step_seconds,1,1"), "");
+  EXPECT_EQ(reason_of("a,wse2,,bert-base,train,8,128,hardware_flops_per_second_per_gpu,1,1"),
+            "hardware_flops_per_second_per_gpu: no part of an answer for wse2");
   EXPECT_EQ(
       reason_of("a,tpu,,bert-base,train,8,128,step_seconds,1,1").find("machine tpu: not among"),
       0u);

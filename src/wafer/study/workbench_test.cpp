@@ -69,10 +69,49 @@ TEST(Answer, says_in_what_it_extrapolates) {
             images.extrapolated.end());
 }
 
+// Korthikanti et al., arXiv:2205.05198, table 5: 530B on 280 A100, selective recompute and sequence
+// parallelism, takes 37.83 s a step.
+TEST(Answer, meets_a_measured_step_of_a_cluster) {
+  const Result r = answer({.model = "gpt:layers=105,hidden=20480,heads=128,vocab=51200",
+                           .machine = "a100-80gb",
+                           .batch = 280,
+                           .seq = 2048,
+                           .precision = Precision::Bf16,
+                           .systems = 280,
+                           .micro_batch = 1,
+                           .recompute = plan::Recompute::Selective,
+                           .cluster = {.tensor = 8,
+                                       .pipeline = 35,
+                                       .data = 1,
+                                       .interleaving = 3,
+                                       .sequence = true,
+                                       .sharding = plan::Sharding::None,
+                                       .fused = false}});
+  EXPECT_NEAR(r.answer.step.value, 37.83, 0.05 * 37.83);
+}
+
+// Full recompute runs the forward layers again: Megatron-LM counts 96 B S L h^2 (1 + S/6h +
+// V/16Lh).
+TEST(Answer, counts_hardware_flops_as_megatron_does) {
+  const double b = 1024, s = 2048, l = 40, h = 6144, v = 51200;
+  const Result r = answer({.model = "gpt:layers=40,hidden=6144,heads=48,vocab=51200",
+                           .machine = "a100-80gb",
+                           .batch = 1024,
+                           .seq = 2048,
+                           .systems = 256,
+                           .recompute = plan::Recompute::Full,
+                           .cluster = {.tensor = 8, .pipeline = 1}});
+  const double flops = 96 * b * s * l * h * h * (1 + s / (6 * h) + v / (16 * l * h));
+  EXPECT_NEAR(r.answer.cluster->hardware_flops_per_gpu.value, flops / 256 / r.answer.step.value,
+              1e-3 * flops / 256 / r.answer.step.value);
+}
+
 TEST(Answer, is_refused_for_what_is_wrong_and_for_what_does_not_fit) {
   EXPECT_THROW(answer({.model = "bert-hug"}), InputError);
   EXPECT_THROW(answer({.model = "gpt2", .machine = "wse9"}), InputError);
-  EXPECT_THROW(answer({.model = "gpt2", .machine = "a100-80gb"}), InputError);
+  EXPECT_THROW(answer({.model = "gpt2", .machine = "a100-80gb", .sparsity = 0.5}), InputError);
+  EXPECT_THROW(answer({.model = "gpt2", .cluster = {.tensor = 2}}), InputError);
+  EXPECT_THROW(answer({.model = "gpt3-175b", .machine = "a100-80gb"}), CapacityError);
   EXPECT_THROW(answer({.model = "gpt2", .batch = 0}), InputError);
   EXPECT_THROW(answer({.model = "gpt2", .seq = 4096}), InputError);  // 1024 learned positions
   EXPECT_THROW(answer({.model = "gpt:layers=500,hidden=65536,heads=64,vocab=50257"}),
