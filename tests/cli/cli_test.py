@@ -211,6 +211,23 @@ class Files(Case):
         self.answer("estimate", path, "--dim", "width=16")
         self.answer("estimate", self.file("fixed.onnx", tiny_onnx.model(n=16)))
 
+    def test_a_length_that_the_file_fixes_is_not_ignored(self):
+        path = self.file("fixed.onnx", tiny_onnx.model(n=16))
+        self.refused(INPUT, "estimate", path, "--seq", 999, says=["--seq 999", "fixed.onnx"])
+
+    def test_a_circle_of_links_is_refused(self):
+        path = self.folder / "config.json"
+        os.symlink(path, path)
+        self.refused(INPUT, "estimate", path, says="config.json")
+
+    def test_a_number_out_of_range_is_refused(self):
+        path = self.file("config.json", '{"model_type": "gpt2", "n_layer": 1e999}')
+        self.refused(INPUT, "estimate", path, says="config.json")
+
+    def test_keys_of_endless_parts_are_refused(self):
+        path = self.file("mine.toml", "[" + "a." * 40000 + "b]")
+        self.refused(INPUT, "machines", "show", path, says="mine.toml:1")
+
     def test_an_unknown_op_is_named(self):
         path = self.file("odd.onnx", tiny_onnx.model(n=16, op="Frobnicate"))
         self.refused(INPUT, "estimate", path, says=["Frobnicate", "product"])
@@ -281,6 +298,26 @@ class Output(Case):
         self.assertEqual(path.read_text(), "old")
         self.ok("estimate", "gpt2", "--json", path)
         self.assertNotEqual(path.read_text(), "old")
+
+    def test_a_link_stays_and_its_file_keeps_its_permissions(self):
+        path, link = self.file("out.json", "old"), self.folder / "link.json"
+        os.chmod(path, 0o600)
+        os.symlink(path, link)
+        self.ok("estimate", "gpt2", "--json", link)
+        self.assertTrue(os.path.islink(link))
+        self.assertEqual(json.loads(path.read_text())["model"], "gpt2")
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+
+    def test_a_pipe_that_nobody_reads_is_refused(self):
+        path = self.folder / "pipe"
+        os.mkfifo(path)
+        self.refused(INPUT, "estimate", "gpt2", "--json", path, says="no process reads")
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
+    def test_a_full_standard_error_does_not_change_the_exit_code(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([WAFER, "estimate", "nope"], stderr=full)
+        self.assertEqual(done.returncode, INPUT)
 
     def test_what_cannot_be_written_is_told(self):
         for target in (self.folder, self.folder / "none/out.json"):

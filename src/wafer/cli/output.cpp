@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "wafer/base/error.h"
 
@@ -43,19 +44,35 @@ bool is_device(const std::string& path) {
 }
 
 void write_directly(const std::string& path, std::string_view text) {
-  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  // A pipe that nobody reads fails at once instead of waiting; one that is read then blocks.
+  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0 && errno == ENXIO) {
+    throw InputError(path + ": cannot be written: a pipe that no process reads");
+  }
   if (file < 0) fail(path, errno);
+  fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
   const int error = write_and_close(file, text);
   if (error != 0) fail(path, error);
 }
 
-void replace_file(const std::string& path, std::string_view text) {
+/// Permissions of the file that is replaced; of a new one what the user's mask leaves.
+mode_t mode_for(const std::string& path) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) == 0) return info.st_mode & 07777;
+  const mode_t mask = umask(0);
+  umask(mask);
+  return 0666 & ~mask;
+}
+
+/// Readers see the old file or the new one, never a part. A link stays and its target is replaced.
+void replace_file(const std::string& name, std::string_view text) {
+  std::error_code absent;
+  const std::filesystem::path target = std::filesystem::canonical(name, absent);
+  const std::string path = absent ? name : target.string();
   std::string beside = path + ".XXXXXX";
   const int file = mkostemp(beside.data(), O_CLOEXEC);
   if (file < 0) fail(path, errno);
-  const mode_t mask = umask(0);
-  umask(mask);
-  fchmod(file, 0666 & ~mask);
+  fchmod(file, mode_for(path));
   int error = write_and_close(file, text);
   if (error == 0 && rename(beside.c_str(), path.c_str()) != 0) error = errno;
   if (error == 0) return;

@@ -206,7 +206,7 @@ class Chooser {
   std::string micro_batch_reason(const Choice& choice, bool fixed) const {
     if (fixed) return "fixed by the graph";
     if (request_.micro_batch) return "asked for";
-    if (choice.micro_batches == 1) return "the whole share of a system at once is fastest";
+    if (choice.micro_batches == 1) return "the whole share of a system at once";
     return fmt::format(
         "fastest divisor of the batch that fits; {} in turn make the {} samples of a system",
         choice.micro_batches, share_);

@@ -52,7 +52,7 @@ std::string error_words(const Result& r) {
       r.expected_error
           ? fmt::format("{} (mean, on published measurements of models that the fit has not seen)",
                         percent(*r.expected_error).text)
-          : "not known: no published measurement of this kind";
+          : "not known: no cross-validated error of this machine, mode and phase";
   return error;
 }
 

@@ -85,6 +85,13 @@ Network open_onnx(const NetworkRequest& request) {
                   .graph = importers::import_onnx(request.model, options),
                   .typed_by_file = true};
   network.tokens_per_sample = tokens_of(network.graph);
+  if (request.seq && *request.seq != network.tokens_per_sample) {
+    throw InputError(
+        fmt::format("--seq {}: the samples of {} have {} token{}, and the file does not "
+                    "leave that open",
+                    *request.seq, request.model, network.tokens_per_sample,
+                    network.tokens_per_sample == 1 ? "" : "s"));
+  }
   return network;
 }
 
