@@ -28,7 +28,7 @@ void add_what(CLI::App& command, Question& q) {
       "default train");
   add_choice(
       command, "--mode", study::Modes, [&q](study::Mode mode) { q.mode = mode; },
-      "default auto, which is weight streaming in this version");
+      "default auto, which is weight streaming");
 }
 
 void add_sizes(CLI::App& command, Question& q) {

@@ -79,8 +79,6 @@ struct ClusterParts {
   double straggler = 1;  ///< the slowest replica's time / the mean, unpadded samples
   Bytes gpu_capacity;    ///< memory of a GPU
   Bytes gpu_used;
-  std::optional<double> prefill_tokens_per_second;  ///< of one request at a time
-  std::optional<double> decode_tokens_per_second;
 };
 
 /// What `wafer estimate` says. Rates and FLOPs are of all systems together.
@@ -100,6 +98,8 @@ struct Answer {
   Seconds hand_over;     ///< fixed cost of a training step
   Seconds store_update;  ///< the optimizer at the store, where it is not hidden
   Seconds reduce_tree;   ///< what several systems add to a step
+  std::optional<double> prefill_tokens_per_second;  ///< of inference that generates
+  std::optional<double> decode_tokens_per_second;
   std::optional<ClusterParts> cluster;
 };
 

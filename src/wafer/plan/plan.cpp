@@ -32,7 +32,9 @@ Work operator*(const Work& w, double times) {
 }
 
 std::string_view name_of(Target target) {
-  return pick(std::array<std::string_view, 2>{"wafer_streamed", "cluster"}, target);
+  return pick(std::array<std::string_view, 4>{"wafer_streamed", "wafer_pipelined", "wafer_resident",
+                                              "cluster"},
+              target);
 }
 
 std::string_view name_of(Place place) {

@@ -15,7 +15,7 @@ namespace wafer::plan {
 using BufferId = Id<struct BufferTag>;
 
 /// What a plan is made for.
-enum class Target : uint8_t { WaferStreamed, Cluster };
+enum class Target : uint8_t { WaferStreamed, WaferPipelined, WaferResident, Cluster };
 
 /// Where a buffer lives or a launch runs.
 enum class Place : uint8_t {

@@ -65,8 +65,8 @@ void add_cluster(Json& json, const estimate::Answer& a) {
                          {"sequence", p.sequence},
                          {"fused_attention", p.fused}};
   json["hardware_flops_per_second_per_gpu"] = c.hardware_flops_per_gpu.value;
-  json["prefill_tokens_per_second"] = maybe_number(c.prefill_tokens_per_second);
-  json["decode_tokens_per_second"] = maybe_number(c.decode_tokens_per_second);
+  json["prefill_tokens_per_second"] = maybe_number(a.prefill_tokens_per_second);
+  json["decode_tokens_per_second"] = maybe_number(a.decode_tokens_per_second);
   json["memory"] = {{"weights_bytes", a.memory.weights.value},
                     {"gradients_bytes", a.memory.gradients.value},
                     {"optimizer_state_bytes", a.memory.optimizer_state.value},

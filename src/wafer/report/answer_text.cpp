@@ -175,11 +175,11 @@ void add_cluster_facts(const Result& r, Facts& facts) {
                         p.tensor, p.pipeline, p.data, p.interleaving, p.sequence ? "on" : "off",
                         plan::name_of(p.sharding), plan::name_of(r.recompute)));
   facts.add("with recompute", human(c.hardware_flops_per_gpu.value, "FLOP/s") + " a GPU");
-  if (c.prefill_tokens_per_second) {
-    facts.add("prefill", rate(*c.prefill_tokens_per_second) + " tokens/s");
+  if (r.answer.prefill_tokens_per_second) {
+    facts.add("prefill", rate(*r.answer.prefill_tokens_per_second) + " tokens/s");
   }
-  if (c.decode_tokens_per_second) {
-    facts.add("decode", rate(*c.decode_tokens_per_second) + " tokens/s");
+  if (r.answer.decode_tokens_per_second) {
+    facts.add("decode", rate(*r.answer.decode_tokens_per_second) + " tokens/s");
   }
 }
 

@@ -119,7 +119,7 @@ Question question_of(RowReader& row) {
   Question q;
   q.machine = row.text("machine");
   q.phase = row.word<Phase>("phase", phase_named, Phase::Train, "train or infer");
-  q.mode = row.word<Mode>("mode", mode_named, Mode::Auto, "a mode of this version (streamed)");
+  q.mode = row.word<Mode>("mode", mode_named, Mode::Auto, "streamed, pipelined or resident");
   q.batch = row.count("batch").value_or(DefaultBatch);
   q.seq = row.count("seq_len");
   q.model = with_positions_for(row.text("model"), q.seq);
@@ -199,13 +199,9 @@ constexpr std::array Quantities = {
             return a.cluster ? a.cluster->hardware_flops_per_gpu.value : Absent;
           }},
     Known{"prefill_tokens_per_second", false,
-          [](const Answer& a, double) {
-            return a.cluster ? a.cluster->prefill_tokens_per_second.value_or(Absent) : Absent;
-          }},
+          [](const Answer& a, double) { return a.prefill_tokens_per_second.value_or(Absent); }},
     Known{"decode_tokens_per_second", false,
-          [](const Answer& a, double) {
-            return a.cluster ? a.cluster->decode_tokens_per_second.value_or(Absent) : Absent;
-          }},
+          [](const Answer& a, double) { return a.decode_tokens_per_second.value_or(Absent); }},
     Known{"energy_joules_per_step", false,
           [](const Answer& a, double) { return a.energy_per_step.value; }},
 };

@@ -54,7 +54,8 @@ void check_pins(Problems& problems, const ClusterPins& pins) {
 std::string_view name_of(Phase phase) { return phase == Phase::Train ? "train" : "infer"; }
 
 std::string_view name_of(Mode mode) {
-  constexpr std::array<std::string_view, 3> Names = {"auto", "streamed", "cluster"};
+  constexpr std::array<std::string_view, 5> Names = {"auto", "streamed", "pipelined", "resident",
+                                                     "cluster"};
   return Names[static_cast<size_t>(mode)];
 }
 

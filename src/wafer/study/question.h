@@ -16,9 +16,9 @@
 namespace wafer::study {
 
 enum class Phase : uint8_t { Train, Infer };
-/// How the wafer runs the network. Auto is the mode that is fastest where it fits; weight streaming
-/// is the one that this version models.
-enum class Mode : uint8_t { Auto, Streamed, Cluster };
+/// How a network is run. On a wafer: weights stream in layer by layer, or all layers lie on it as a
+/// pipeline (training), or all weights lie on it (inference).
+enum class Mode : uint8_t { Auto, Streamed, Pipelined, Resident, Cluster };
 /// Element type of weights and activations. Any16 is for sources that say "16 bit" and no more; it
 /// is priced at the machine's rate for 16-bit floats, as each of them is.
 enum class Precision : uint8_t { Any16, F16, Bf16, Cb16, F32, Tf32 };
@@ -105,7 +105,7 @@ inline constexpr std::array Shardings = {plan::Sharding::None, plan::Sharding::O
 
 inline constexpr std::array Phases = {Phase::Train, Phase::Infer};
 /// That can be asked for; clusters of GPUs have a mode of their own.
-inline constexpr std::array Modes = {Mode::Auto, Mode::Streamed};
+inline constexpr std::array Modes = {Mode::Auto, Mode::Streamed, Mode::Pipelined, Mode::Resident};
 inline constexpr std::array Precisions = {Precision::Any16, Precision::F16, Precision::Bf16,
                                           Precision::Cb16,  Precision::F32, Precision::Tf32};
 

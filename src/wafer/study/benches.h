@@ -1,0 +1,68 @@
+#pragma once
+
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "wafer/compile/cluster.h"
+#include "wafer/compile/streamed.h"
+#include "wafer/study/coverage.h"
+#include "wafer/study/network.h"
+#include "wafer/study/workbench.h"
+
+namespace wafer::study {
+
+/// The longest run of equal layers of a network, and the width of what they pass on.
+struct Stack {
+  double layers = 1;
+  double hidden = 0;
+};
+
+/// A network ready to be planned for a wafer with streamed weights.
+struct StreamedBench {
+  Network network;  ///< its graph is in the compiler by now
+  Stack stack;
+  compile::StreamedCompiler compiler;
+};
+
+/// The same for clusters of GPUs.
+struct ClusterBench {
+  Network network;
+  Stack stack;
+  compile::ClusterCompiler compiler;
+};
+
+/// Benches of one kind, the last used first.
+template <typename T>
+class Benches {
+ public:
+  /// The bench of a question, made where it is not kept.
+  const T& of(const Question& question);
+
+ private:
+  std::list<std::pair<NetworkRequest, std::unique_ptr<T>>> kept_;
+};
+
+struct Workbench::Kept {
+  std::map<std::string, machine::Machine> machines;
+  Benches<StreamedBench> streamed;
+  Benches<ClusterBench> clusters;
+  std::vector<Coverage> coverage = load_coverage();
+};
+
+/// What a result has of its question, network and plan, in every mode; the answer is not in it yet.
+Result result_of(const Question& question, const Network& network, const Stack& stack,
+                 const plan::Plan& plan);
+/// Epoch and training time, from the rates of the answer.
+void set_durations(Result& result);
+
+/// Answers on a wafer with streamed weights, and on a cluster of GPUs. The question is checked.
+Result answer_streamed(const Question& question, const StreamedBench& bench,
+                       const machine::Wafer& machine);
+Result answer_cluster(const Question& question, const ClusterBench& bench,
+                      const machine::GpuCluster& cluster);
+
+}  // namespace wafer::study
