@@ -101,6 +101,7 @@ const T& Benches<T>::of(const Question& q) {
     kept_.splice(kept_.begin(), kept_, found);
   } else {
     kept_.emplace_front(wanted, make<T>(q));
+    ++made_;
     if (kept_.size() > MostNetworks) kept_.pop_back();
   }
   return *kept_.front().second;

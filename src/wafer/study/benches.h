@@ -41,8 +41,10 @@ class Benches {
  public:
   /// The bench of a question, made where it is not kept.
   const T& of(const Question& question);
+  uint64_t made() const { return made_; }
 
  private:
+  uint64_t made_ = 0;
   std::list<std::pair<NetworkRequest, std::unique_ptr<T>>> kept_;
 };
 

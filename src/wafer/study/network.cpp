@@ -126,4 +126,12 @@ std::optional<int64_t> encoder_parameters(const std::string& model) {
   return spec ? models::encoder_parameters(*spec) : std::nullopt;
 }
 
+bool is_gpt(const std::string& model) {
+  const std::optional<models::ModelSpec> spec = spec_of(model);
+  const auto* t = spec ? std::get_if<models::TransformerSpec>(&spec->network) : nullptr;
+  if (t == nullptr || t->head != models::Head::LanguageModel) return false;
+  using models::Naming;
+  return t->naming == Naming::Gpt2 || t->naming == Naming::GptJ || t->naming == Naming::GptNeoX;
+}
+
 }  // namespace wafer::study

@@ -40,6 +40,9 @@ Network open_network(const NetworkRequest& request);
 /// Parameters of the model without its head, where it is an encoder that is counted so (BERT).
 std::optional<int64_t> encoder_parameters(const std::string& model);
 
+/// A decoder of the GPT family that predicts the next token. Throws as open_network() does.
+bool is_gpt(const std::string& model);
+
 /// What can be said of a network without a machine.
 struct NetworkFacts {
   int64_t parameters = 0;

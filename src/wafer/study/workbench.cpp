@@ -31,6 +31,10 @@ const machine::Wafer& Workbench::wafer(const std::string& name_or_path) {
   return wafer_of(machine(name_or_path), "weight streaming");
 }
 
+uint64_t Workbench::networks_made() const {
+  return kept_->streamed.made() + kept_->clusters.made();
+}
+
 Result Workbench::answer(const Question& question) {
   check(question);
   return std::visit([&](const auto& kind) { return answer(question, kind); },

@@ -38,6 +38,9 @@ class Workbench {
   /// The same; throws InputError where it is no wafer.
   const machine::Wafer& wafer(const std::string& name_or_path);
 
+  /// Networks opened and analysed so far, for any mode.
+  uint64_t networks_made() const;
+
  private:
   struct Kept;
   std::unique_ptr<Kept> kept_;
