@@ -116,11 +116,46 @@ class Estimate(Case):
         self.assertEqual(self.ok(*args), self.ok(*args))
 
 
+class Compare(Case):
+    LARGE = "gpt3-13b"
+
+    def test_each_machine_has_a_row_that_equals_its_estimate(self):
+        rows = self.answer("compare", "gpt2", "--machines", "wse2,wse3x4,a100-80gbx8", "--batch", 512)["rows"]
+        self.assertEqual([row["name"] for row in rows], ["wse2", "wse3x4", "a100-80gbx8"])
+        alone = self.answer("estimate", "gpt2", "--machine", "a100-80gb", "--systems", 8, "--batch", 512)
+        for key in ("machine", "systems", "mode", "step_seconds", "energy_joules_per_step", "bound"):
+            self.assertEqual(rows[2][key], alone[key])
+        self.assertEqual(rows[2]["parallelism"]["data"], alone["parallelism"]["data"])
+        self.assertAlmostEqual(rows[1]["ratio"], rows[1]["samples_per_second"] / rows[0]["samples_per_second"])
+        self.assertEqual((rows[0]["knobs"], rows[0]["lines"]), ([], 565))
+
+    def test_a_machine_that_cannot_do_it_says_why_and_the_rest_stand(self):
+        text = self.ok("compare", self.LARGE, "--machines", "a100-80gb,wse2", "--batch", 64)
+        self.assertIn("cannot do it", text)
+        rows = self.answer("compare", self.LARGE, "--machines", "a100-80gb,wse2", "--batch", 64)["rows"]
+        self.assertIn("does not fit", rows[0]["reason"])
+        self.assertIsNone(rows[0]["step_seconds"])
+        self.assertEqual((rows[1]["ratio"], rows[1]["reason"]), (1, None))
+
+    def test_it_fails_only_where_all_fail(self):
+        self.refused(CAPACITY, "compare", self.LARGE, "--machines", "a100-80gb,h100", "--batch", 64,
+                     says=["a100-80gb: ", "h100: "])
+        self.refused(INPUT, "compare", "gtp2", "--machines", "wse2,wse3", says="did you mean gpt2?")
+        self.refused(INPUT, "compare", "gpt2", "--machines", "wse2,wse9", says="wse9")
+        self.refused(INPUT, "compare", "gpt2", "--machines", "wse2:fast", says="fast")
+        self.refused(INPUT, "compare", "gpt2", says="--machines")
+
+    def test_files_of_ones_own_may_have_an_x_in_their_path(self):
+        path = self.file("box4.toml", (ROOT / "machines/wse2.toml").read_text())
+        rows = self.answer("compare", "gpt2", "--machines", f"{path},{path}x2:streamed")["rows"]
+        self.assertEqual([row["systems"] for row in rows], [1, 2])
+
+
 class Options(Case):
     def test_help_explains_with_examples(self):
         self.assertIn("Examples:", self.ok("--help"))
         self.assertEqual(self.ok(), self.ok("--help"))
-        for command in ("estimate", "validate", "show", "models", "machines", "compile", "fit"):
+        for command in ("estimate", "compare", "validate", "show", "models", "machines", "compile", "fit"):
             text = self.ok(command, "--help")
             self.assertIn("Examples:", text)
             self.assertIn(f"wafer {command}", text)

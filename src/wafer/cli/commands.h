@@ -8,6 +8,8 @@ namespace wafer::cli {
 
 // Each adds one command with its options; the command runs while CLI11 parses it.
 void add_estimate(CLI::App& app);
+void add_compare(CLI::App& app);
+void add_sweep(CLI::App& app);
 void add_validate(CLI::App& app);
 void add_show(CLI::App& app);
 void add_models(CLI::App& app);

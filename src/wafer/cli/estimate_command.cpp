@@ -30,10 +30,7 @@ void add_estimate(CLI::App& app) {
   CLI::App* const command =
       app.add_subcommand("estimate", "how fast a network trains or runs, and what limits it");
   add_question(*command, options->question);
-  add_number(*command, "--epoch-samples", options->question.epoch_samples,
-             "samples of an epoch: tells its time");
-  add_number(*command, "--tokens", options->question.tokens,
-             "tokens to train on: tells the time to train");
+  add_durations(*command, options->question);
   command->add_flag("--paper-roofline", options->show.paper_roofline,
                     "also print the roofline as HPEC 2024 counts it");
   add_json(*command, options->json);

@@ -95,4 +95,10 @@ void add_question(CLI::App& command, Question& question) {
   add_spread(command, question);
 }
 
+void add_durations(CLI::App& command, Question& question) {
+  add_number(command, "--epoch-samples", question.epoch_samples,
+             "samples of an epoch: tells its time");
+  add_number(command, "--tokens", question.tokens, "tokens to train on: tells the time to train");
+}
+
 }  // namespace wafer::cli

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include "wafer/base/error.h"
 #include "wafer/base/nearest.h"
@@ -60,9 +59,6 @@ std::optional<double> headroom(const Result& r) {
   const std::optional<Headroom> h = headroom_of(r);
   return h ? std::optional<double>(h->free) : std::nullopt;
 }
-std::string extrapolated(const Result& r) {
-  return fmt::format("{}", fmt::join(r.extrapolated, "; "));
-}
 
 using R = Result;
 using C = estimate::ClusterParts;
@@ -104,7 +100,7 @@ constexpr std::array Keys = {
                 return r.answer.energy_per_step.value / static_cast<double>(r.question.batch);
               }>},
     AnswerKey{"expected_error", "", Less, maybe<[](const R& r) { return r.expected_error; }>},
-    AnswerKey{"extrapolated", "", Neither, answer<extrapolated>},
+    AnswerKey{"extrapolated", "", Neither, answer<[](const R& r) { return r.extrapolated; }>},
     AnswerKey{"parameters", "", More, answer<[](const R& r) { return r.parameters; }>},
     AnswerKey{"micro_batches", "", Neither, answer<[](const R& r) { return r.micro_batches; }>},
     AnswerKey{"recompute", "", Neither, recompute},

@@ -4,13 +4,15 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "wafer/study/attempt.h"
 
 namespace wafer::study {
 
-/// A value of an answer: nothing, a number, a count, yes or no, words.
-using Value = std::variant<std::monostate, double, int64_t, bool, std::string>;
+/// A value of an answer: nothing, a number, a count, yes or no, words, a list of words.
+using Value =
+    std::variant<std::monostate, double, int64_t, bool, std::string, std::vector<std::string>>;
 
 /// Which of two values of a key one would rather have.
 enum class Better : uint8_t { Neither, Less, More };
