@@ -140,7 +140,7 @@ class Compare(Case):
     def test_it_fails_only_where_all_fail(self):
         self.refused(CAPACITY, "compare", self.LARGE, "--machines", "a100-80gb,h100", "--batch", 64,
                      says=["a100-80gb: ", "h100: "])
-        self.refused(INPUT, "compare", "gtp2", "--machines", "wse2,wse3", says="did you mean gpt2?")
+        self.refused(INPUT, "compare", "bert-lagre", "--machines", "wse2,wse3", says="did you mean bert-large?")
         self.refused(INPUT, "compare", "gpt2", "--machines", "wse2,wse9", says="wse9")
         self.refused(INPUT, "compare", "gpt2", "--machines", "wse2:fast", says="fast")
         self.refused(INPUT, "compare", "gpt2", says="--machines")
