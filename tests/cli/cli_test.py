@@ -3,6 +3,8 @@
 
 usage: cli_test.py WAFER [SUITE]
 """
+import csv
+import io
 import json
 import os
 import pathlib
@@ -151,11 +153,94 @@ class Compare(Case):
         self.assertEqual([row["systems"] for row in rows], [1, 2])
 
 
+class Sweep(Case):
+    AXES = ("--axis", "batch=32,64", "--axis", "machine=wse2,a100-80gbx8")
+
+    def rows(self, text):
+        return list(csv.DictReader(io.StringIO(text)))
+
+    def test_rows_equal_single_answers_in_order(self):
+        rows = self.rows(self.ok("sweep", "gpt2", *self.AXES))
+        self.assertEqual([(row["batch"], row["machine"], row["systems"]) for row in rows],
+                         [("32", "wse2", "1"), ("32", "a100-80gb", "8"), ("64", "wse2", "1"),
+                          ("64", "a100-80gb", "8")])
+        alone = self.answer("estimate", "gpt2", "--machine", "a100-80gb", "--systems", 8, "--batch", 64)
+        for key in ("step_seconds", "energy_joules_per_step", "utilization"):
+            self.assertEqual(float(rows[3][key]), alone[key])
+        self.assertEqual(int(rows[3]["parallelism.data"]), alone["parallelism"]["data"])
+
+    def test_all_formats_hold_the_same(self):
+        files = [self.folder / name for name in ("a.csv", "a.json", "a.jsonl", "a.md", "a.svg")]
+        self.assertEqual(self.ok("sweep", "gpt2", *self.AXES, "--csv", files[0], "--json", files[1],
+                                 "--markdown", files[3], "--plot", files[4]), "4 points: 4 answered\n")
+        self.ok("sweep", "gpt2", *self.AXES, "--json", files[2])
+        rows = json.loads(files[1].read_text())
+        self.assertEqual(rows, [json.loads(line) for line in files[2].read_text().splitlines()])
+        steps = [float(row["step_seconds"]) for row in self.rows(files[0].read_text())]
+        self.assertEqual(steps, [row["step_seconds"] for row in rows])
+        self.assertEqual(len(files[3].read_text().splitlines()), 6)
+        self.assertTrue(files[4].read_text().startswith("<svg"))
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted(f.name for f in files))
+
+    def test_threads_change_nothing(self):
+        args = ("sweep", "bert-tiny", "--axis", "batch=1..200", "--axis", "seq=32,64,128", "--threads")
+        self.assertEqual(self.ok(*args, 1), self.ok(*args, 5))
+
+    def test_a_point_that_cannot_be_answered_has_a_reason(self):
+        rows = self.rows(self.ok("sweep", "gpt3-13b", "--batch", 64, "--axis", "machine=h100,wse2",
+                                 "--axis", "seq=0,512"))
+        self.assertEqual(["--seq" in row["reason"] for row in rows], [True, False, True, False])
+        self.assertIn("does not fit", rows[1]["reason"])
+        self.assertEqual((rows[1]["step_seconds"], rows[3]["reason"]), ("", ""))
+
+    def test_it_fails_where_no_point_has_an_answer(self):
+        done = run("sweep", "gpt3-175b", "--axis", "machine=h100,a100-80gb")
+        self.assertEqual((done.returncode, len(self.rows(done.stdout))), (CAPACITY, 2))
+        self.assertIn("none of 2 points", done.stderr)
+        self.assertEqual(run("sweep", "gpt2", "--axis", "batch=0,-1").returncode, INPUT)
+
+    def test_numbers_of_machines_are_axes(self):
+        rows = self.rows(self.ok("sweep", "gpt3-1.3b", "--axis", "wse2.clock_hz=8e8..9e8:5e7"))
+        self.assertEqual([float(row["wse2.clock_hz"]) for row in rows], [8e8, 8.5e8, 9e8])
+        rates = [float(row["samples_per_second"]) for row in rows]
+        self.assertEqual(rates, sorted(rates))
+
+    def test_a_front_holds_what_nothing_beats(self):
+        args = ("sweep", "gpt3-1.3b", "--batch", 512, "--axis", "machine=a100-80gb", "--axis",
+                "systems=8..64:x2", "--axis", "micro-batch=1,2")
+        front = self.rows(self.ok(*args, "--pareto", "samples_per_second,energy_joules_per_step"))
+        keys = lambda row: (float(row["samples_per_second"]), float(row["energy_joules_per_step"]))
+        every = [keys(row) for row in self.rows(self.ok(*args))]
+        best = [a for a in every
+                if not any(b[0] >= a[0] and b[1] <= a[1] and b != a for b in every)]
+        self.assertEqual([keys(row) for row in front], best)
+
+    def test_what_is_wrong_is_told_before_anything_is_written(self):
+        path = self.file("a.csv", "old")
+        for args, says in ((("--axis", "bach=1"), "batch"), (("--axis", "batch=1..1e8"), "10000000"),
+                           (("--axis", "batch=1,2", "--pareto", "step_seconds"), "two keys"),
+                           (("--axis", "batch=1,2", "--pareto", "step_seconds,bound"), "bound"),
+                           (("--axis", "batch=1,2", "--axis", "model=gpt2"), "twice"),
+                           (("--axis", "batch=1..30000", "--plot", "a.svg"), "20000"), ((), "--axis")):
+            self.refused(INPUT, "sweep", "gpt2", *args, "--csv", path, says=says)
+        self.refused(INPUT, "sweep", "--axis", "batch=1,2", says="MODEL")
+        self.assertEqual(path.read_text(), "old")
+
+    def test_a_killed_sweep_leaves_the_old_file_and_nothing_else(self):
+        path = self.file("a.csv", "old")
+        sweeping = subprocess.Popen([WAFER, "sweep", "gpt2", "--axis", "batch=1..100000", "--csv", path])
+        with self.assertRaises(subprocess.TimeoutExpired):
+            sweeping.wait(0.5)
+        sweeping.kill()
+        sweeping.wait()
+        self.assertEqual((path.read_text(), os.listdir(self.folder)), ("old", ["a.csv"]))
+
+
 class Options(Case):
     def test_help_explains_with_examples(self):
         self.assertIn("Examples:", self.ok("--help"))
         self.assertEqual(self.ok(), self.ok("--help"))
-        for command in ("estimate", "compare", "validate", "show", "models", "machines", "compile", "fit"):
+        for command in ("estimate", "compare", "sweep", "validate", "show", "models", "machines", "compile", "fit"):
             text = self.ok(command, "--help")
             self.assertIn("Examples:", text)
             self.assertIn(f"wafer {command}", text)

@@ -8,11 +8,14 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "wafer/base/error.h"
 
 namespace wafer::cli {
 namespace {
+
+constexpr size_t MostWaiting = 1 << 16;  // bytes, before they are written
 
 [[noreturn]] void fail(const std::string& name, int error) {
   const std::string what = fmt::format("{}: cannot be written: {}", name, std::strerror(error));
@@ -31,28 +34,20 @@ int write_all(int file, std::string_view text) {
   return 0;
 }
 
-int write_and_close(int file, std::string_view text) {
-  const int error = write_all(file, text);
-  const bool closed = close(file) == 0;
-  return error == 0 && !closed ? errno : error;
-}
-
 // There, and neither a regular file nor a directory.
 bool is_device(const std::string& path) {
   struct stat info{};
   return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
-void write_directly(const std::string& path, std::string_view text) {
-  // A pipe that nobody reads fails at once instead of waiting; one that is read then blocks.
+// A pipe that nobody reads fails at once instead of waiting; one that is read then blocks.
+int open_device(const std::string& path) {
   const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0 && errno == ENXIO) {
     throw InputError(path + ": cannot be written: a pipe that no process reads");
   }
-  if (file < 0) fail(path, errno);
-  fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
-  const int error = write_and_close(file, text);
-  if (error != 0) fail(path, error);
+  if (file >= 0) fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
+  return file;
 }
 
 /// Permissions of the file that is replaced; of a new one what the user's mask leaves.
@@ -64,34 +59,93 @@ mode_t mode_for(const std::string& path) {
   return 0666 & ~mask;
 }
 
-/// Readers see the old file or the new one, never a part. A link stays and its target is replaced.
-void replace_file(const std::string& name, std::string_view text) {
-  std::error_code absent;
-  const std::filesystem::path target = std::filesystem::canonical(name, absent);
-  const std::string path = absent ? name : target.string();
-  std::string beside = path + ".XXXXXX";
-  const int file = mkostemp(beside.data(), O_CLOEXEC);
-  if (file < 0) fail(path, errno);
-  fchmod(file, mode_for(path));
-  int error = write_and_close(file, text);
-  if (error == 0 && rename(beside.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) return;
-  unlink(beside.c_str());
-  fail(path, error);
+// A file without a name in the folder of `path`, or -1.
+int open_nameless(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  if (access("/proc/self/fd", F_OK) != 0) return -1;  // it would never get a name
+  return open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+}
+
+// Gives such a file a name that is not taken; empty, with errno, where that fails.
+std::string name_file(int file, const std::string& path) {
+  const std::string self = fmt::format("/proc/self/fd/{}", file);
+  for (int i = 0; i < 1000; ++i) {
+    const std::string name = fmt::format("{}.{}-{}", path, getpid(), i);
+    if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return name;
+    if (errno != EEXIST) break;
+  }
+  return "";
 }
 
 }  // namespace
 
-void print_out(std::string_view text) {
-  const int error = write_all(STDOUT_FILENO, text);
-  if (error == EPIPE) throw ReaderGone();
-  if (error != 0) fail("standard output", error);
+OutputFile::OutputFile(std::string target) : name_(std::move(target)) {
+  if (name_ == "-") {
+    file_ = STDOUT_FILENO;
+    return;
+  }
+  if (is_device(name_)) {
+    file_ = open_device(name_);
+  } else {
+    open_beside();
+  }
+  if (file_ < 0) fail(errno);
 }
 
+OutputFile::~OutputFile() {
+  if (file_ > STDERR_FILENO) close(file_);
+  if (!beside_.empty()) unlink(beside_.c_str());
+}
+
+void OutputFile::open_beside() {
+  std::error_code absent;
+  const std::filesystem::path target = std::filesystem::canonical(name_, absent);
+  path_ = absent ? name_ : target.string();  // a link stays and its target is replaced
+  if (std::filesystem::is_directory(path_, absent)) fail(EISDIR);
+  file_ = open_nameless(path_);
+  if (file_ >= 0) return;
+  std::string beside = path_ + ".XXXXXX";
+  file_ = mkostemp(beside.data(), O_CLOEXEC);
+  if (file_ >= 0) beside_ = beside;
+}
+
+void OutputFile::write(std::string_view text) {
+  waiting_ += text;
+  if (waiting_.size() >= MostWaiting) flush();
+}
+
+void OutputFile::flush() {
+  const int error = write_all(file_, waiting_);
+  if (error == EPIPE && name_ == "-") throw ReaderGone();
+  if (error != 0) fail(error);
+  waiting_.clear();
+}
+
+void OutputFile::commit() {
+  flush();
+  if (name_ == "-") return;
+  if (!path_.empty()) take_place();
+  const int file = std::exchange(file_, -1);
+  if (close(file) != 0) fail(errno);
+}
+
+void OutputFile::take_place() {
+  fchmod(file_, mode_for(path_));
+  if (beside_.empty()) beside_ = name_file(file_, path_);
+  if (beside_.empty() || rename(beside_.c_str(), path_.c_str()) != 0) fail(errno);
+  beside_.clear();
+}
+
+void OutputFile::fail(int error) const {
+  cli::fail(name_ == "-" ? "standard output" : name_, error);
+}
+
+void print_out(std::string_view text) { write_file("-", text); }
+
 void write_file(const std::string& path, std::string_view text) {
-  if (path == "-") return print_out(text);
-  if (is_device(path)) return write_directly(path, text);
-  replace_file(path, text);
+  OutputFile file(path);
+  file.write(text);
+  file.commit();
 }
 
 void print_answer(const std::string& target, std::string_view json, std::string_view text) {

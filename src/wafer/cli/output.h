@@ -12,9 +12,34 @@ struct ReaderGone {};
 /// not take all of it.
 void print_out(std::string_view text);
 
-/// Writes `text` to a file: first to a new one beside it, which then takes its place, so that no
-/// reader sees half. A device or pipe is written to directly, "-" is standard output. Throws
-/// CapacityError when there is no room and InputError when it cannot be written.
+/// Text that goes to a file part by part: to a new one without a name, which takes the place of the
+/// old when all is there, so that no reader sees half and a killed command leaves nothing. A device
+/// or pipe is written to directly, "-" is standard output. Each function throws CapacityError when
+/// there is no room, InputError when it cannot be written, ReaderGone as print_out().
+class OutputFile {
+ public:
+  explicit OutputFile(std::string target);
+  ~OutputFile();  ///< without commit(), the file stays as it was
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write(std::string_view text);
+  void commit();
+
+ private:
+  void flush();
+  void open_beside();
+  void take_place();
+  [[noreturn]] void fail(int error) const;
+
+  std::string name_;    ///< as the user gave it
+  std::string path_;    ///< of the file to replace; empty where there is none
+  std::string beside_;  ///< of the new file, where it has a name
+  std::string waiting_;
+  int file_ = -1;
+};
+
+/// Writes `text` to a file, as OutputFile does.
 void write_file(const std::string& path, std::string_view text);
 
 /// What `--json` says: print JSON alone ("-"), write it to a file and print text, or only text.

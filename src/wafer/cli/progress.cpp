@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
 namespace wafer::cli {
 namespace {
 
-constexpr double Patience = 0.5;  // seconds
+constexpr double Patience = 0.5;   // seconds, before the line appears
+constexpr double Interval = 0.05;  // seconds, between two of them
+constexpr size_t Width = 24;       // characters of the bar
 
 double now() {
   const auto since = std::chrono::steady_clock::now().time_since_epoch();
@@ -30,9 +33,16 @@ std::function<void(size_t, size_t)> ProgressLine::callback() {
 }
 
 void ProgressLine::tell(size_t done, size_t of) {
-  if (!is_terminal_ || now() - begin_ < Patience) return;
+  if (!is_terminal_) return;
+  const double time = now();
+  if (time - begin_ < Patience || time - last_ < Interval) return;
+  last_ = time;
   told_ = true;
-  std::fputs(fmt::format("\r\x1b[K{} {}/{}", what_, done, of).c_str(), stderr);
+  const size_t full = of == 0 ? Width : Width * std::min(done, of) / of;
+  std::fputs(
+      fmt::format("\r\x1b[K{} [{:#<{}}{:.<{}}] {}/{}", what_, "", full, "", Width - full, done, of)
+          .c_str(),
+      stderr);
 }
 
 }  // namespace wafer::cli

@@ -6,8 +6,8 @@
 
 namespace wafer::cli {
 
-/// A line on standard error that tells how far a long command is, where that is a terminal;
-/// elsewhere and in the first half second nothing. Its destructor wipes the line.
+/// A line with a bar on standard error that tells how far a long command is, where that is a
+/// terminal; elsewhere and in the first half second nothing. Its destructor wipes the line.
 class ProgressLine {
  public:
   explicit ProgressLine(std::string what);
@@ -25,6 +25,7 @@ class ProgressLine {
   bool is_terminal_;
   bool told_ = false;
   double begin_;
+  double last_ = 0;
 };
 
 }  // namespace wafer::cli

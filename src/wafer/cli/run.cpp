@@ -38,6 +38,7 @@ void set_up(CLI::App& app) {
       "'wafer COMMAND --help' explains a command.");
   add_estimate(app);
   add_compare(app);
+  add_sweep(app);
   add_validate(app);
   add_show(app);
   add_models(app);

@@ -58,20 +58,21 @@ std::vector<Line> lines_of(const Table& table) {
   return lines;
 }
 
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+}  // namespace
+
+std::string csv_cell(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
   return quoted + "\"";
 }
 
 std::string markdown_cell(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
   for (size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
     text.insert(at, "\\");
   return text;
 }
-
-}  // namespace
 
 std::string text(const Table& table) {
   const std::vector<Line> lines = lines_of(table);

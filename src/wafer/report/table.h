@@ -38,6 +38,10 @@ std::string markdown(const Table& table);
 /// RFC 4180 with keys as header and values where there are any.
 std::string csv(const Table& table);
 
+/// Words as they stand in a line of CSV, quoted where they must be; in one of Markdown.
+std::string csv_cell(std::string_view text);
+std::string markdown_cell(std::string text);
+
 /// A number as a cell: human() words of `value` in `unit`.
 Cell quantity(double value, std::string_view unit);
 /// "5.3 %"; with its sign where `is_signed`.

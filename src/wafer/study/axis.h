@@ -28,6 +28,8 @@ class Axis {
   bool is_override() const { return !key_.empty(); }
   const std::string& key() const { return key_; }
   const std::string& machine() const { return machine_; }
+  /// Values are numbers, not words.
+  bool has_numbers() const { return !is_words(); }
   /// Machines that an axis "machine" names.
   std::vector<Contender> contenders() const;
   /// The number at `index`; for axes of numbers.

@@ -37,11 +37,7 @@ struct Point {
 
 Point point_at(const SweepRequest& request, uint64_t index) {
   Point point{.index = index, .question = request.question, .overrides = {}};
-  std::vector<uint64_t> at(request.axes.size());
-  for (size_t i = at.size(); i-- > 0;) {
-    at[i] = index % request.axes[i].size();
-    index /= request.axes[i].size();
-  }
+  const std::vector<uint64_t> at = places_of(request, index);
   for (size_t i = 0; i < at.size(); ++i) {
     const Axis& axis = request.axes[i];
     if (axis.is_override()) {
@@ -232,13 +228,24 @@ uint64_t points_of(const SweepRequest& request) {
                   all, MostPoints));
 }
 
+std::vector<uint64_t> places_of(const SweepRequest& request, uint64_t index) {
+  std::vector<uint64_t> at(request.axes.size());
+  for (size_t i = at.size(); i-- > 0;) {
+    at[i] = index % request.axes[i].size();
+    index /= request.axes[i].size();
+  }
+  return at;
+}
+
 std::vector<SweepColumn> columns_of(const SweepRequest& request) {
   std::vector<SweepColumn> columns;
   for (const Axis& axis : request.axes) {
-    if (axis.is_override()) columns.push_back({.name = axis.name(), .unit = {}});
+    if (axis.is_override())
+      columns.push_back({.name = axis.name(), .unit = {}, .of_machine = true});
   }
   for (const AnswerKey& key : answer_keys()) {
-    columns.push_back({std::string(key.name), std::string(key.unit), key.better});
+    columns.push_back(
+        {.name = std::string(key.name), .unit = std::string(key.unit), .better = key.better});
   }
   columns.push_back({.name = "reason", .unit = {}});
   return columns;

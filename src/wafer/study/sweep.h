@@ -26,6 +26,7 @@ struct SweepColumn {
   std::string name;
   std::string unit;
   Better better = Better::Neither;
+  bool of_machine = false;  ///< an axis that is a number of a machine
 };
 
 /// One point: a value for each column.
@@ -46,6 +47,9 @@ struct SweepCounts {
 /// Points of a request. Throws InputError for one without axes, with an axis twice, and with more
 /// than MostPoints.
 uint64_t points_of(const SweepRequest& request);
+
+/// Where the point of an index stands on each axis.
+std::vector<uint64_t> places_of(const SweepRequest& request, uint64_t index);
 
 /// Columns of its rows: numbers of machines that are axes, answer_keys(), and "reason", why there
 /// is no answer.
