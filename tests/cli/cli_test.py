@@ -550,11 +550,25 @@ class Validate(Case):
 
     def test_the_machine_has_the_constants_that_are_fitted(self):
         """After a change of model or measurements: scripts/fit-constants."""
-        fit = json.loads(self.ok("fit", self.FILE, "--json", "-"))
-        numbers = self.ok("machines", "show", "wse2", "--json", "-")
-        for key, value in fit["constants"].items():
-            self.assertIn(f'"{key}"', numbers)
-            self.assertIn(f'"value": {value}', numbers)
+        for kind in json.loads(self.ok("fit", self.FILE, "--json", "-"))["kinds"]:
+            for machine in kind["machines"]:
+                numbers = self.ok("machines", "show", machine, "--json", "-")
+                for key, value in kind["constants"].items():
+                    self.assertIn(f'"{key}"', numbers)
+                    self.assertIn(f'"value": {value}', numbers)
+
+    def test_gpus_in_training_are_met_within_5_percent_and_none_is_15_off(self):
+        errors = [abs(row["error"]) for row in self.report["rows"]
+                  if row["scored"] and row["mode"] == "" and row["phase"] == "train"]
+        self.assertGreater(len(errors), 20)
+        self.assertLessEqual(sum(errors) / len(errors), 0.05)
+        self.assertLessEqual(max(errors), 0.15)
+
+    def test_gpus_in_inference_are_met_within_20_percent_on_rows_that_no_fit_has_seen(self):
+        halves = {half["half"]: half for half in self.report["halves"]
+                  if half["machine"] == "a100-80gb" and half["phase"] == "infer"}
+        self.assertEqual(halves["fitted"]["rows"] + halves["held"]["rows"], 11)
+        self.assertLessEqual(halves["held"]["mean"], 0.20)
 
 
 class Speed(Case):

@@ -16,7 +16,7 @@ namespace {
 
 struct Options {
   std::string file;
-  std::string machine = "wse2";
+  std::string machine;
   bool cross = false;
   std::string json, coverage, markdown;
 };
@@ -24,35 +24,60 @@ struct Options {
 void write_coverage(const Options& options, const report::ValidationReport& report,
                     study::Workbench& bench) {
   if (options.coverage.empty()) return;
-  if (!report.cross) throw InputError("--coverage needs the expected errors of --cross");
-  write_file(options.coverage, study::print_coverage(study::coverage_of(
-                                   report.validation, *report.cross, options.machine, bench)));
+  if (report.crosses.empty()) throw InputError("--coverage needs the expected errors of --cross");
+  write_file(options.coverage,
+             study::print_coverage(study::coverage_of(report.validation, report.crosses, bench)));
 }
 
 void write_markdown(const Options& options, const report::ValidationReport& report,
-                    study::Workbench& bench) {
+                    const std::vector<study::FitKind>& kinds, study::Workbench& bench) {
   if (options.markdown.empty()) return;
   const std::string document(MappedFile(options.markdown).bytes());
+  std::vector<report::KindMachine> machines;
+  for (const study::FitKind& kind : kinds) {
+    machines.push_back({&kind, &bench.machine(kind.machines.front())});
+  }
   write_file(options.markdown,
-             report::refreshed(document, report::parts(report, bench.wafer(options.machine)),
-                               options.markdown));
+             report::refreshed(document, report::parts(report, machines), options.markdown));
+}
+
+// All kinds of rows; of those with constants like the machine asked for, its own.
+std::vector<study::FitKind> kinds_of(const Options& options, study::Workbench& bench) {
+  std::vector<study::FitKind> kinds = study::fit_kinds();
+  if (options.machine.empty()) return kinds;
+  const machine::Machine& machine = bench.machine(options.machine);
+  for (study::FitKind& kind : kinds) {
+    if (kind.suits(machine)) kind = only(kind, machine);
+  }
+  return kinds;
+}
+
+std::vector<study::CrossValidation> cross_validations(const std::vector<study::Measurement>& all,
+                                                      const std::vector<study::FitKind>& kinds,
+                                                      study::Workbench& bench) {
+  std::vector<study::CrossValidation> crosses;
+  for (const study::FitKind& kind : kinds) {
+    const std::vector<study::Measurement> rows = study::fit_rows(all, kind);
+    if (kind.halved || rows.empty()) continue;
+    ProgressLine line("fitting without part");
+    crosses.push_back(
+        study::cross_validate(kind, rows, study::machines_of(kind, bench), bench, line.callback()));
+  }
+  return crosses;
 }
 
 void validate(const Options& options) {
   const std::vector<study::Measurement> rows = study::measurements(study::Csv::load(options.file));
   study::Workbench bench;
+  const std::vector<study::FitKind> kinds = kinds_of(options, bench);
   report::ValidationReport report;
   {
     ProgressLine line("predicting row");
     report.validation = study::validate(rows, options.file, bench, line.callback());
   }
-  if (options.cross) {
-    ProgressLine line("fitting without part");
-    report.cross = study::cross_validate(study::fit_rows(rows, options.machine),
-                                         bench.wafer(options.machine), bench, line.callback());
-  }
+  if (options.cross) report.crosses = cross_validations(rows, kinds, bench);
   write_coverage(options, report, bench);
-  write_markdown(options, report, bench);
+  write_markdown(options, report, kinds, bench);
   print_answer(options.json, report::json(report), report::text(report));
 }
 
@@ -67,7 +92,8 @@ void add_validate(CLI::App& app) {
   command->add_flag("--cross", options->cross,
                     "also fit the constants without each model (and source) in turn and\n"
                     "test on what was left out");
-  command->add_option("--machine", options->machine, "whose constants --cross fits; default wse2")
+  command
+      ->add_option("--machine", options->machine, "whose constants --cross fits, alone of its kind")
       ->type_name("MACHINE");
   command
       ->add_option("--coverage", options->coverage,

@@ -14,21 +14,23 @@ namespace wafer::report {
 /// A validation, and what may stand beside it.
 struct ValidationReport {
   study::Validation validation;
-  std::optional<study::CrossValidation> cross;
+  std::vector<study::CrossValidation> crosses;  ///< of kinds of rows, in the order of fit_kinds()
 };
 
 /// Row by row: id, what was measured where, predicted, measured, error.
 Table row_table(const study::Validation& v);
 /// Errors by kind.
 Table group_table(const study::Validation& v);
+/// Errors of the two halves of kinds that are fitted by half.
+Table half_table(const study::Validation& v);
 /// Rows that are not predicted, by reason.
 Table reason_table(const study::Validation& v);
 /// What a fit without each part predicts for it; `part` titles the first column.
 Table fold_table(const std::vector<study::Fold>& folds, const std::string& part);
 /// Configurations that were measured more than once, with the spread of what was measured.
 Table repeat_table(const study::Validation& v);
-/// The fitted numbers of a machine as they stand in its file.
-Table fitted_table(const machine::Wafer& machine);
+/// The constants of a kind as they stand in the file of a machine.
+Table fitted_table(const study::FitKind& kind, const machine::Machine& machine);
 /// Constants before and after a fit.
 Table constant_table(const std::vector<study::FittedConstant>& constants);
 
@@ -37,12 +39,25 @@ std::string text(const ValidationReport& report);
 /// predicted / measured - 1.
 std::string json(const ValidationReport& report);
 
-/// Markdown by part, for refreshed(): constants, rows, groups, not-predicted, repeats,
-/// without-model, without-source, and the two means, mean-without-model, mean-without-source.
-std::map<std::string, std::string> parts(const ValidationReport& report,
-                                         const machine::Wafer& machine);
+/// A kind of rows, and the machine that stands for those with its constants.
+struct KindMachine {
+  const study::FitKind* kind;
+  const machine::Machine* machine;
+};
 
-std::string text(const study::Fit& fit, const std::optional<study::CrossValidation>& cross);
-std::string json(const study::Fit& fit, const std::optional<study::CrossValidation>& cross);
+/// Markdown by part, for refreshed(): rows, groups, halves, not-predicted, repeats; for each of
+/// `kinds` KIND-constants; for each that is cross-validated KIND-without-model,
+/// KIND-without-source, and the two means, KIND-mean-without-model, KIND-mean-without-source.
+std::map<std::string, std::string> parts(const ValidationReport& report,
+                                         const std::vector<KindMachine>& kinds);
+
+/// A fit, and its cross-validation where there is one.
+struct FitReport {
+  study::Fit fit;
+  std::optional<study::CrossValidation> cross{};
+};
+std::string text(const std::vector<FitReport>& fits);
+/// {kinds: [{kind, machines, constants, objective, ..}]}; the keys of the first stand above, too.
+std::string json(const std::vector<FitReport>& fits);
 
 }  // namespace wafer::report

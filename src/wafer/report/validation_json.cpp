@@ -26,19 +26,27 @@ Json to_json(const study::Comparison& c) {
 }
 
 Json to_json(const study::GroupError& g) {
-  return {{"machine", g.machine},
-          {"mode", g.mode},
-          {"phase", g.phase},
-          {"rows", g.rows},
-          {"predicted", g.predicted},
-          {"mean", g.mean},
-          {"by_model", g.by_model},
-          {"configurations", g.configurations},
-          {"by_configuration", g.by_configuration},
-          {"p90", g.p90},
-          {"worst", g.worst},
-          {"worst_id", g.worst_id},
-          {"within_15_percent", g.within_15}};
+  Json json = {{"machine", g.machine},
+               {"mode", g.mode},
+               {"phase", g.phase},
+               {"rows", g.rows},
+               {"predicted", g.predicted},
+               {"mean", g.mean},
+               {"by_model", g.by_model},
+               {"configurations", g.configurations},
+               {"by_configuration", g.by_configuration},
+               {"p90", g.p90},
+               {"worst", g.worst},
+               {"worst_id", g.worst_id},
+               {"within_15_percent", g.within_15}};
+  if (g.half) json["half"] = study::name_of(*g.half);
+  return json;
+}
+
+Json to_json(const std::vector<study::GroupError>& groups) {
+  Json json = Json::array();
+  for (const study::GroupError& g : groups) json.push_back(to_json(g));
+  return json;
 }
 
 Json to_json(const std::vector<study::FittedConstant>& constants) {
@@ -60,30 +68,45 @@ Json to_json(const std::vector<study::Fold>& folds) {
 }
 
 Json to_json(const study::CrossValidation& cross) {
-  return {{"model_mean", cross.model_mean},
+  return {{"kind", cross.kind},
+          {"model_mean", cross.model_mean},
           {"source_mean", cross.source_mean},
           {"by_model", to_json(cross.by_model)},
           {"by_source", to_json(cross.by_source)}};
 }
 
+Json to_json(const FitReport& report) {
+  const study::Fit& fit = report.fit;
+  Json machines = Json::array();
+  for (const machine::Machine& m : fit.machines) machines.push_back(machine::name_of(m));
+  Json json = {{"machine", machines.at(0)},  {"constants", to_json(fit.constants)},
+               {"objective", fit.objective}, {"configurations", fit.measurements},
+               {"groups", fit.groups},       {"kind", fit.kind},
+               {"machines", machines}};
+  if (report.cross) json["cross"] = to_json(*report.cross);
+  return json;
+}
+
 }  // namespace
 
 std::string json(const ValidationReport& report) {
-  Json rows = Json::array(), groups = Json::array();
+  Json rows = Json::array();
   for (const study::Comparison& c : report.validation.rows) rows.push_back(to_json(c));
-  for (const study::GroupError& g : report.validation.groups) groups.push_back(to_json(g));
-  Json json = {{"file", report.validation.file}, {"rows", rows}, {"groups", groups}};
-  if (report.cross) json["cross"] = to_json(*report.cross);
+  Json json = {{"file", report.validation.file},
+               {"rows", rows},
+               {"groups", to_json(report.validation.groups)},
+               {"halves", to_json(report.validation.halves)}};
+  if (!report.crosses.empty()) json["cross"] = to_json(report.crosses.front());
+  for (const study::CrossValidation& cross : report.crosses) {
+    json["cross_by_kind"][cross.kind] = to_json(cross);
+  }
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string json(const study::Fit& fit, const std::optional<study::CrossValidation>& cross) {
-  Json json = {{"machine", fit.machine.name},
-               {"constants", to_json(fit.constants)},
-               {"objective", fit.objective},
-               {"configurations", fit.measurements},
-               {"groups", fit.groups}};
-  if (cross) json["cross"] = to_json(*cross);
+std::string json(const std::vector<FitReport>& fits) {
+  Json json = fits.empty() ? Json::object() : to_json(fits.front());
+  json["kinds"] = Json::array();
+  for (const FitReport& fit : fits) json["kinds"].push_back(to_json(fit));
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

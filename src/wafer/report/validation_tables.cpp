@@ -96,6 +96,28 @@ Table group_table(const Validation& v) {
   return table;
 }
 
+Table half_table(const Validation& v) {
+  Table table{.columns = {{"machine", "machine"},
+                          {"mode", "mode"},
+                          {"phase", "phase"},
+                          {"half", "half"},
+                          {"rows", "rows", Right},
+                          {"predicted", "predicted", Right},
+                          {"mean", "mean", Right},
+                          {"by model", "by_model", Right},
+                          {"worst", "worst", Right},
+                          {"(id)", "worst_id"}},
+              .rows = {}};
+  const auto count = [](int n) { return Cell(fmt::format("{}", n), n); };
+  for (const study::GroupError& g : v.halves) {
+    if (g.predicted == 0) continue;
+    table.rows.push_back({g.machine, g.mode, g.phase, std::string(study::name_of(*g.half)),
+                          count(g.rows), count(g.predicted), percent(g.mean), percent(g.by_model),
+                          percent(g.worst), g.worst_id});
+  }
+  return table;
+}
+
 Table reason_table(const Validation& v) {
   std::vector<std::string> order;
   std::map<std::string, std::vector<std::string>> ids;
@@ -168,14 +190,16 @@ Table repeat_table(const Validation& v) {
   return table;
 }
 
-Table fitted_table(const machine::Wafer& machine) {
+Table fitted_table(const study::FitKind& kind, const machine::Machine& machine) {
   Table table{.columns = {{"constant", "key"},
                           {"value", "value", Right},
                           {"is", "meaning"},
                           {"mark", "mark"}},
               .rows = {}};
-  for (const machine::Number& n : machine::numbers(machine::Machine(machine))) {
-    if (!n.key.starts_with("fitted.")) continue;
+  for (const machine::Number& n : machine::numbers(machine)) {
+    const bool is_of = std::any_of(kind.constants.begin(), kind.constants.end(),
+                                   [&](const study::FreeConstant& c) { return n.key == c.key; });
+    if (!is_of) continue;
     table.rows.push_back({"`" + n.key + "`", quantity(n.value.at(0), n.unit), n.meaning,
                           std::string(machine::name_of(n.mark))});
   }

@@ -56,6 +56,26 @@ TEST(ValidationText, shows_errors_with_their_sign_and_names_what_is_not_predicte
   EXPECT_NE(text.find("mode pipelined: not modelled in this version  9"), std::string::npos);
 }
 
+TEST(ValidationReports, have_the_halves_of_a_kind_apart) {
+  ValidationReport r = report();
+  study::GroupError fitted{.machine = "h100", .phase = "infer", .half = study::Half::Fitted};
+  fitted.rows = fitted.predicted = 6;
+  fitted.mean = 0.11;
+  study::GroupError held = fitted;
+  held.half = study::Half::Held;
+  held.mean = 0.15;
+  r.validation.halves = {fitted, held};
+  const Json json = Json::parse(report::json(r));
+  EXPECT_EQ(json["halves"][0]["half"], "fitted");
+  EXPECT_EQ(json["halves"][1]["half"], "held");
+  EXPECT_EQ(json["halves"][1]["mean"], 0.15);
+  EXPECT_FALSE(json["groups"][0].contains("half"));
+  const std::string text = report::text(r);
+  EXPECT_NE(text.find("11.0 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("held"), std::string::npos);
+  EXPECT_NE(parts(r, {}).at("halves").find("| held |"), std::string::npos);
+}
+
 TEST(RepeatTable, shows_how_far_measurements_of_one_configuration_are_apart) {
   const Table table = repeat_table(report().validation);
   ASSERT_EQ(table.rows.size(), 1u);
@@ -65,11 +85,11 @@ TEST(RepeatTable, shows_how_far_measurements_of_one_configuration_are_apart) {
 
 TEST(Parts, are_there_for_every_mark_of_a_document) {
   ValidationReport r = report();
-  EXPECT_FALSE(parts(r, {}).contains("without-model"));
-  r.cross = study::CrossValidation{};
+  EXPECT_FALSE(parts(r, {}).contains("k-without-model"));
+  r.crosses.push_back({.kind = "k", .by_model = {}, .by_source = {}});
   for (const char* name :
-       {"constants", "rows", "groups", "not-predicted", "repeats", "without-model",
-        "without-source", "mean-without-model", "mean-without-source"}) {
+       {"rows", "groups", "halves", "not-predicted", "repeats", "k-without-model",
+        "k-without-source", "k-mean-without-model", "k-mean-without-source"}) {
     EXPECT_TRUE(parts(r, {}).contains(name)) << name;
   }
 }

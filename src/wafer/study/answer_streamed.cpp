@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "wafer/estimate/streamed.h"
 #include "wafer/study/benches.h"
 
@@ -10,6 +12,19 @@ Result answer_streamed(const Question& question, const StreamedBench& bench,
   result.answer = estimate::streamed(plan, machine);
   set_durations(result);
   return result;
+}
+
+Planned planned_streamed(const Question& question, const StreamedBench& bench,
+                         const machine::Wafer& machine) {
+  plan::Plan plan = bench.compiler.skeleton(machine, streamed_request(question));
+  Planned planned;
+  planned.choices =
+      fmt::format("{} {} {}", plan.micro_batch, plan::name_of(plan.recompute), plan.spilled);
+  planned.tokens_per_micro_batch = static_cast<double>(plan.micro_batch * plan.tokens_per_sample);
+  planned.price = [plan = std::move(plan)](const machine::Machine& m) {
+    return estimate::streamed(plan, std::get<machine::Wafer>(m));
+  };
+  return planned;
 }
 
 }  // namespace wafer::study

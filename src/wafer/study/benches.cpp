@@ -74,13 +74,18 @@ Mode mode_of(plan::Target target) {
   return Mode::Cluster;
 }
 
+// TF32 lies in 32 bit, of which its products see 19.
+int bits_of(Precision precision) {
+  return precision == Precision::Tf32 ? 19 : 8 * size_in_bytes(dtype_of(precision));
+}
+
 Situation situation_of(const Question& q, const Network& network, const Stack& stack,
                        const plan::Plan& plan) {
   return {
       .machine = plan.machine,
       .mode = mode_of(plan.target),
       .phase = q.phase,
-      .precision_bits = 8 * size_in_bytes(dtype_of(q.precision)),
+      .precision_bits = bits_of(q.precision),
       .layers = stack.layers,
       .hidden = stack.hidden,
       .seq_len = static_cast<double>(network.tokens_per_sample),

@@ -67,4 +67,10 @@ Result answer_streamed(const Question& question, const StreamedBench& bench,
 Result answer_cluster(const Question& question, const ClusterBench& bench,
                       const machine::GpuCluster& cluster);
 
+/// The same as plans to be priced (Workbench::planned).
+Planned planned_streamed(const Question& question, const StreamedBench& bench,
+                         const machine::Wafer& machine);
+Planned planned_cluster(const Question& question, const ClusterBench& bench,
+                        const machine::GpuCluster& cluster);
+
 }  // namespace wafer::study

@@ -88,11 +88,13 @@ void cover(Coverage& coverage, const Situation& situation) {
 }
 
 Trust trust(const std::vector<Coverage>& all, const Situation& situation,
-            const machine::Wafer& machine) {
+            const machine::Machine& machine) {
   Trust result;
-  if (!machine.calibrated) {
+  const std::string& name = machine::name_of(machine);
+  const bool calibrated = std::visit([](const auto& kind) { return kind.calibrated; }, machine);
+  if (!calibrated) {
     result.extrapolated.push_back(
-        fmt::format("machine {} is not calibrated: its rates come from documents", machine.name));
+        fmt::format("machine {} is not calibrated: its rates come from documents", name));
   }
   const auto found = std::find_if(all.begin(), all.end(), [&](const Coverage& c) {
     return c.machine == situation.machine && c.mode == situation.mode && c.phase == situation.phase;
@@ -105,7 +107,7 @@ Trust trust(const std::vector<Coverage>& all, const Situation& situation,
   }
   if (found->numbers != fingerprint(machine)) {
     result.extrapolated.push_back(
-        fmt::format("machine {} has other numbers than the one that was validated", machine.name));
+        fmt::format("machine {} has other numbers than the one that was validated", name));
   } else {
     result.expected_error = found->expected_error;
   }

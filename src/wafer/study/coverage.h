@@ -21,7 +21,7 @@ struct Coverage {
   Phase phase = Phase::Train;
   std::string numbers{};  ///< fingerprint of the machine that was validated
   int rows = 0;
-  /// Mean over models of the mean absolute error on rows of models that the fit did not see.
+  /// Mean over models of the mean absolute error on rows that the fit did not see.
   double expected_error = 0;
   std::map<std::string, Range> ranges{};  ///< by axis: "layers", "hidden", ...
   std::vector<int> precision_bits{};      ///< sorted
@@ -38,7 +38,7 @@ struct Trust {
 };
 /// Holds a situation against the coverage of its kind.
 Trust trust(const std::vector<Coverage>& all, const Situation& situation,
-            const machine::Wafer& machine);
+            const machine::Machine& machine);
 
 /// A short text that differs where any number of the machine does.
 std::string fingerprint(const machine::Machine& machine);

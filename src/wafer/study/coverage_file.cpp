@@ -30,10 +30,14 @@ Enum required(std::optional<Enum> value, const Json& text) {
   return *value;
 }
 
+std::optional<Mode> mode_of(const std::string& name) {
+  return name == name_of(Mode::Cluster) ? Mode::Cluster : mode_named(name);
+}
+
 Coverage from_json(const Json& json) {
   Coverage c;
   json.at("machine").get_to(c.machine);
-  c.mode = required(mode_named(json.at("mode").get<std::string>()), json.at("mode"));
+  c.mode = required(mode_of(json.at("mode").get<std::string>()), json.at("mode"));
   c.phase = required(phase_named(json.at("phase").get<std::string>()), json.at("phase"));
   json.at("machine_numbers").get_to(c.numbers);
   json.at("rows").get_to(c.rows);

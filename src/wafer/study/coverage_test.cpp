@@ -72,15 +72,34 @@ TEST(Trust, expects_no_error_where_no_row_of_the_kind_counts) {
 
 TEST(Trust, expects_no_error_of_a_machine_with_other_numbers_and_the_same_name) {
   const machine::Machine faster = machine::overridden(machine::Machine(wse2()), "clock_hz", 1e9);
-  const Trust t = trust({two_rows()}, bert_at(128, 1024), std::get<machine::Wafer>(faster));
+  const Trust t = trust({two_rows()}, bert_at(128, 1024), faster);
   EXPECT_FALSE(t.expected_error);
   ASSERT_EQ(t.extrapolated.size(), 2u);
   EXPECT_EQ(t.extrapolated[0], "machine wse2 is not calibrated: its rates come from documents");
   EXPECT_EQ(t.extrapolated[1], "machine wse2 has other numbers than the one that was validated");
 }
 
+TEST(Trust, holds_a_cluster_against_the_coverage_of_its_kind) {
+  Situation s = bert_at(128, 1024);
+  s.machine = "h100";
+  s.mode = Mode::Cluster;
+  const machine::Machine h100 = machine::load("h100");
+  Coverage c{.machine = "h100",
+             .mode = Mode::Cluster,
+             .numbers = fingerprint(h100),
+             .expected_error = 0.03};
+  cover(c, s);
+  EXPECT_EQ(trust({c}, s, h100).expected_error, 0.03);
+  s.systems = 64;
+  const Trust t = trust({c}, s, h100);
+  ASSERT_EQ(t.extrapolated.size(), 1u);
+  EXPECT_EQ(t.extrapolated[0], "systems 64: measurements cover only 1");
+}
+
 TEST(CoverageFile, is_read_as_it_was_written) {
-  const std::string text = print_coverage({two_rows()});
+  Coverage cluster = two_rows();
+  cluster.mode = Mode::Cluster;
+  const std::string text = print_coverage({two_rows(), cluster});
   EXPECT_EQ(print_coverage(parse_coverage(text, "coverage.json")), text);
 }
 

@@ -246,9 +246,13 @@ std::vector<Measurement> measurements(const Csv& csv) {
 
 std::string configuration_of(const Measurement& m) {
   const Question& q = m.question;
-  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", q.model, q.machine, m.mode, name_of(q.phase),
-                     q.batch, q.seq.value_or(0), name_of(q.precision), q.systems, q.sparsity,
-                     m.predict);
+  const ClusterPins& c = q.cluster;
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", q.model, m.machine,
+                     m.mode, name_of(q.phase), q.batch, q.seq.value_or(0), name_of(q.precision),
+                     q.systems, q.sparsity, m.predict,
+                     q.recompute ? plan::name_of(*q.recompute) : "", c.tensor.value_or(0),
+                     c.pipeline.value_or(0), c.interleaving.value_or(0), c.sequence.value_or(false),
+                     c.sharding ? plan::name_of(*c.sharding) : "", c.fused);
 }
 
 std::string refuse_quantity(const std::string& predict) {

@@ -27,7 +27,7 @@ struct Measurement {
 std::vector<Measurement> measurements(const Csv& csv);
 
 /// Rows of one measured thing are equal in this: model, machine, mode, phase, batch, sequence,
-/// precision, systems, and what is predicted.
+/// precision, systems, spread over GPUs, recompute, and what is predicted.
 std::string configuration_of(const Measurement& m);
 
 /// Why `predict` can be no quantity of an answer; empty when it is one.

@@ -9,6 +9,7 @@
 
 #include "wafer/base/error.h"
 #include "wafer/machine/load.h"
+#include "wafer/study/fit_kind.h"
 
 namespace wafer::study {
 namespace {
@@ -154,15 +155,32 @@ std::vector<GroupError> group_errors(const std::vector<Comparison>& rows) {
   return groups;
 }
 
+std::vector<GroupError> half_errors(const std::vector<Comparison>& rows) {
+  std::map<std::tuple<std::string, std::string, std::string, Half>, Rows> kinds;
+  for (const Comparison& c : rows) {
+    const Measurement& m = c.measurement;
+    const FitKind* kind = fit_kind_of(m);
+    if (!m.scored || kind == nullptr || !kind->halved) continue;
+    kinds[{m.machine, m.mode, m.phase, half_of(m.id)}].push_back(&c);
+  }
+  std::vector<GroupError> groups;
+  for (const auto& [kind, of_kind] : kinds) {
+    groups.push_back(error_of(of_kind));
+    groups.back().half = std::get<Half>(kind);
+  }
+  return groups;
+}
+
 Validation validate(const std::vector<Measurement>& all, const std::string& file, Workbench& bench,
                     const Progress& progress) {
   const Gate gate;
-  Validation result{.file = file, .rows = {}, .groups = {}};
+  Validation result{.file = file, .rows = {}, .groups = {}, .halves = {}};
   for (const Measurement& m : all) {
     result.rows.push_back(compare(m, gate, bench));
     if (progress) progress(result.rows.size(), all.size());
   }
   result.groups = group_errors(result.rows);
+  result.halves = half_errors(result.rows);
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "wafer/study/coverage.h"
+#include "wafer/study/half.h"
 #include "wafer/study/measurement.h"
 #include "wafer/study/workbench.h"
 
@@ -24,6 +25,7 @@ struct Comparison {
 /// Errors of scored rows of one kind; a row that is not predicted counts as an error of 100 %.
 struct GroupError {
   std::string machine, mode, phase;
+  std::optional<Half> half{};  ///< of the kind's rows that were fitted or held out; absent: all
   int rows = 0;
   int predicted = 0;
   double mean = 0;  ///< of absolute errors
@@ -40,6 +42,7 @@ struct Validation {
   std::string file;
   std::vector<Comparison> rows;  ///< all, in the order of the file
   std::vector<GroupError> groups;
+  std::vector<GroupError> halves;  ///< of kinds that are fitted by half, the halves apart
 };
 
 /// Told after each row: rows done, and of how many.
@@ -49,7 +52,9 @@ using Progress = std::function<void(size_t, size_t)>;
 Validation validate(const std::vector<Measurement>& all, const std::string& file, Workbench& bench,
                     const Progress& progress = {});
 
-/// Errors by kind of the scored rows, in order of machine, mode and phase.
+/// Errors of the scored rows, in order of machine, mode and phase.
 std::vector<GroupError> group_errors(const std::vector<Comparison>& rows);
+/// The same of the rows whose kind is fitted by half (FitKind::halved), each half for itself.
+std::vector<GroupError> half_errors(const std::vector<Comparison>& rows);
 
 }  // namespace wafer::study

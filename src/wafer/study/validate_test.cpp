@@ -116,5 +116,24 @@ TEST(GroupErrors, have_the_90th_percentile_of_ten_errors_at_the_ninth) {
   EXPECT_NEAR(group_errors(rows).at(0).p90, 0.09, 1e-12);
 }
 
+// Row 227 is held out (SHA-256 of "227" begins with df), 241 fitted (74).
+TEST(HalfErrors, are_apart_where_a_kind_is_fitted_by_half) {
+  std::vector<Comparison> rows = {row("227", "a", 1, 130), row("241", "a", 1, 110),
+                                  row("241", "a", 1, 90)};
+  EXPECT_TRUE(half_errors(rows).empty()) << "training is fitted on all rows";
+  for (Comparison& c : rows) {
+    c.measurement.machine = "a100-80gb";
+    c.measurement.mode = "";
+    c.measurement.phase = "infer";
+  }
+  const std::vector<GroupError> halves = half_errors(rows);
+  ASSERT_EQ(halves.size(), 2u);
+  EXPECT_EQ(halves[0].half, Half::Fitted);
+  EXPECT_EQ(halves[0].rows, 2);
+  EXPECT_NEAR(halves[0].mean, 0.1, 1e-12);
+  EXPECT_EQ(halves[1].half, Half::Held);
+  EXPECT_NEAR(halves[1].mean, 0.3, 1e-12);
+}
+
 }  // namespace
 }  // namespace wafer::study

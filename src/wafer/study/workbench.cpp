@@ -41,10 +41,19 @@ Result Workbench::answer(const Question& question) {
                     machine(question.machine));
 }
 
+void Workbench::set_trust(Result& result, const machine::Machine& machine) const {
+  Trust known = trust(kept_->coverage, result.situation, machine);
+  result.expected_error = known.expected_error;
+  result.extrapolated.insert(result.extrapolated.end(), known.extrapolated.begin(),
+                             known.extrapolated.end());
+}
+
 Result Workbench::answer(const Question& question, const machine::GpuCluster& cluster) {
   check(question);
   check_cluster_question(question);
-  return answer_cluster(question, kept_->clusters.of(question), cluster);
+  Result result = answer_cluster(question, kept_->clusters.of(question), cluster);
+  set_trust(result, cluster);
+  return result;
 }
 
 Result Workbench::answer(const Question& question, const machine::Wafer& machine) {
@@ -58,10 +67,7 @@ Result Workbench::answer(const Question& question, const machine::Wafer& machine
         refuse_mode(mode);
     }
   }();
-  Trust known = trust(kept_->coverage, result.situation, machine);
-  result.expected_error = known.expected_error;
-  result.extrapolated.insert(result.extrapolated.end(), known.extrapolated.begin(),
-                             known.extrapolated.end());
+  set_trust(result, machine);
   return result;
 }
 
@@ -85,6 +91,20 @@ plan::Plan Workbench::plan(const Question& question) {
 plan::Plan Workbench::skeleton(const Question& question, const machine::Wafer& machine) {
   check_wafer_question(question);
   return kept_->streamed.of(question).compiler.skeleton(machine, streamed_request(question));
+}
+
+Planned Workbench::planned(const Question& q, const machine::Machine& machine) {
+  if (const auto* cluster = std::get_if<machine::GpuCluster>(&machine)) {
+    check_cluster_question(q);
+    return planned_cluster(q, kept_->clusters.of(q), *cluster);
+  }
+  check_wafer_question(q);
+  switch (const Mode mode = chosen_mode(q)) {
+    case Mode::Streamed:
+      return planned_streamed(q, kept_->streamed.of(q), std::get<machine::Wafer>(machine));
+    default:
+      refuse_mode(mode);
+  }
 }
 
 Result answer(const Question& question) { return Workbench().answer(question); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -11,6 +12,14 @@
 #include "wafer/study/question.h"
 
 namespace wafer::study {
+
+/// A question whose plan is made. With other constants of the cost model its answer costs no more
+/// than adding up; where they would change what the plan decides, it is to be planned anew.
+struct Planned {
+  std::string choices{};  ///< what the plan decided, as a text
+  double tokens_per_micro_batch = 0;
+  std::function<estimate::Answer(const machine::Machine&)> price{};
+};
 
 /// Answers questions one after another and keeps what several of them need: machines, and networks
 /// analysed for planning. Not for use by several threads at once.
@@ -32,6 +41,9 @@ class Workbench {
   plan::Plan plan(const Question& question);
   /// The same without the graph: what the cost model reads. `question` is not checked.
   plan::Plan skeleton(const Question& question, const machine::Wafer& machine);
+  /// A question as it is planned on a machine at hand; its `price` takes that machine with other
+  /// constants. `question` is not checked.
+  Planned planned(const Question& question, const machine::Machine& machine);
 
   /// A machine by name or path.
   const machine::Machine& machine(const std::string& name_or_path);
@@ -42,6 +54,9 @@ class Workbench {
   uint64_t networks_made() const;
 
  private:
+  /// Expected error, and reasons why the answer is beyond what was measured.
+  void set_trust(Result& result, const machine::Machine& machine) const;
+
   struct Kept;
   std::unique_ptr<Kept> kept_;
 };
