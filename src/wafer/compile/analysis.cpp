@@ -142,6 +142,60 @@ Bytes widest_kernel_of(const ir::Graph& symbolic, const ir::Graph& bound,
   return widest.value > 0 ? widest : widest_of(symbolic, bound, bound.main, seen);
 }
 
+plan::Work update_of(const std::vector<size_t>& inputs,
+                     const std::map<size_t, ParameterUpdate>& updates) {
+  plan::Work work;
+  for (const size_t input : inputs) {
+    const auto found = updates.find(input);
+    if (found == updates.end()) continue;
+    const ir::Cost& cost = found->second.cost;
+    work.elementwise += cost.elementwise;
+    work.read += cost.read;
+    work.written += cost.written;
+  }
+  return work;
+}
+
+/// Gives each stream its group.
+void find_groups(StepAnalysis& analysis) {
+  std::map<std::vector<size_t>, size_t> group_of;
+  const auto assign = [&](std::vector<Stream>& streams) {
+    for (Stream& stream : streams) {
+      std::vector<size_t> inputs = stream.inputs;
+      std::sort(inputs.begin(), inputs.end());
+      inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
+      const auto [at, fresh] = group_of.try_emplace(inputs, analysis.groups.size());
+      if (fresh) {
+        plan::Work update = update_of(inputs, analysis.updates);
+        analysis.groups.push_back({.inputs = std::move(inputs), .update = update});
+      }
+      stream.group = at->second;
+    }
+  };
+  for (SectionWork& work : analysis.sections) {
+    assign(work.traffic.weights);
+    assign(work.traffic.gradients);
+  }
+}
+
+/// Forward sections whose activations wait for the backward pass: those that a backward section
+/// answers, but for the last ones (the head), which the backward pass begins with: what they make
+/// is used up at once, row by row, and need not be kept or made again.
+std::vector<bool> waiting_sections(const std::vector<SectionWork>& sections) {
+  std::vector<bool> waiting(sections.size(), false);
+  for (size_t s = 0; s < sections.size(); ++s) {
+    const size_t forward = sections[s].forward;
+    if (forward == SIZE_MAX) continue;
+    const auto weighs = [](const SectionWork& w) { return !w.traffic.weights.empty(); };
+    const auto begin = sections.begin();
+    if (std::any_of(begin + static_cast<int64_t>(forward) + 1, begin + static_cast<int64_t>(s),
+                    weighs)) {
+      waiting[forward] = true;
+    }
+  }
+  return waiting;
+}
+
 }  // namespace
 
 StepAnalysis analyse(const ir::Graph& symbolic, const ir::Graph& bound) {
@@ -168,7 +222,9 @@ StepAnalysis analyse(const ir::Graph& symbolic, const ir::Graph& bound) {
   for (SectionWork& work : result.sections) {
     if (work.section.phase == Phase::Backward) work.forward = forward_of(result.sections, work);
   }
+  result.waiting = waiting_sections(result.sections);
   result.updates = find_updates(bound);
+  find_groups(result);
   result.widest_kernel = widest_kernel_of(symbolic, bound, result.sections);
   return result;
 }

@@ -30,11 +30,20 @@ struct SectionWork {
   size_t forward = SIZE_MAX;          ///< of a backward section: the forward section it belongs to
 };
 
+/// Like parameters of the layers of a section: one buffer of a plan. The backward pass reads layers
+/// in the other order, and is of the same group.
+struct ParameterGroup {
+  std::vector<size_t> inputs;  ///< indices into main.inputs, ascending, each once
+  plan::Work update;           ///< of the optimizer, all of them together
+};
+
 /// All that planning needs to know of a step at one batch.
 struct StepAnalysis {
   std::vector<SectionWork> sections;
   std::map<size_t, ParameterUpdate> updates;  ///< by index into main.inputs
-  Bytes widest_kernel;  ///< what the widest op of a layer reads and writes of activations
+  std::vector<ParameterGroup> groups;
+  std::vector<bool> waiting;  ///< of each section: its activations wait for the backward pass
+  Bytes widest_kernel;        ///< what the widest op of a layer reads and writes of activations
 };
 
 /// `bound` is `symbolic` with a number for its batch.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace wafer::compile {
 namespace {
@@ -30,24 +29,6 @@ std::vector<Kept> kept_of(const SectionWork& work, Recompute recompute) {
   return kept;
 }
 
-/// Forward sections whose activations wait for the backward pass: those that a backward section
-/// answers, but for the last ones (the head), which the backward pass begins with: what they make
-/// is used up at once, row by row, and need not be kept or made again.
-std::set<size_t> waiting_sections(const StepAnalysis& analysis) {
-  std::set<size_t> waiting;
-  for (size_t s = 0; s < analysis.sections.size(); ++s) {
-    const size_t forward = analysis.sections[s].forward;
-    if (forward == SIZE_MAX) continue;
-    const auto weighs = [](const SectionWork& w) { return !w.traffic.weights.empty(); };
-    const auto begin = analysis.sections.begin();
-    if (std::any_of(begin + static_cast<int64_t>(forward) + 1, begin + static_cast<int64_t>(s),
-                    weighs)) {
-      waiting.insert(forward);
-    }
-  }
-  return waiting;
-}
-
 /// Bytes on the wire of a sparse tensor: each non-zero with a 16-bit index, in 32-bit wavelets;
 /// never more than dense. **Source:** Cerebras SDK, indexed wavelets: 16-bit index, 16-bit value.
 double wire_bytes_per_element(double size, double density) {
@@ -68,7 +49,7 @@ class Assembler {
         scale_(scale),
         request_(request),
         choice_(choice),
-        waiting_(waiting_sections(analysis)) {
+        parameters_(analysis.groups.size()) {
     plan_.systems = request.systems;
     plan_.batch = request.batch;
     plan_.micro_batch = choice.micro_batch;
@@ -111,13 +92,13 @@ class Assembler {
     plan::Layer layer{
         .name = work.section.name, .phase = work.section.phase, .passes = work.passes, .body = {}};
     const bool forward = work.section.phase == Phase::Forward;
-    const bool again = !forward && waiting_.count(work.forward) > 0;
+    const bool again = !forward && work.forward != SIZE_MAX && analysis_.waiting[work.forward];
     if (again) add_activations(work.forward, true, layer.body);
     for (const Stream& stream : work.traffic.weights) add_weight(work, stream, layer.body);
     if (forward) add_data(work, layer.body);
     if (again) add_recompute(work.forward, layer.body);
     add_launches(s, layer.body);
-    if (forward && waiting_.count(s) > 0) add_activations(s, false, layer.body);
+    if (forward && analysis_.waiting[s]) add_activations(s, false, layer.body);
     for (const Stream& stream : work.traffic.gradients) add_gradient(work, stream, layer.body);
     if (layer.body.empty()) return;
     if (!work.section.repeated) {
@@ -130,19 +111,18 @@ class Assembler {
   }
 
   BufferId parameter_buffer(const std::string& layer, const Stream& stream) {
-    // The backward pass reads the layers in the other order: the set of them is what counts.
-    const std::set<size_t> distinct(stream.inputs.begin(), stream.inputs.end());
-    const auto found = parameters_.find(distinct);
-    if (found != parameters_.end()) return found->second;
-    const ir::Input& input = main_.inputs[*distinct.begin()];
+    if (parameters_[stream.group].valid()) return parameters_[stream.group];
+    const std::vector<size_t>& inputs = analysis_.groups[stream.group].inputs;
+    const ir::Input& input = main_.inputs[inputs[0]];
     const BufferId id = add_buffer({.name = input.name,
                                     .type = main_.type_of(input.value),
                                     .kind = BufferKind::Parameter,
                                     .home = Place::Store,
                                     .layer = layer,
-                                    .frozen = analysis_.updates.count(*distinct.begin()) == 0,
-                                    .instances = static_cast<double>(distinct.size())});
-    return parameters_[distinct] = id;
+                                    .frozen = analysis_.updates.count(inputs[0]) == 0,
+                                    .instances = static_cast<double>(inputs.size())});
+    order_.push_back(stream.group);
+    return parameters_[stream.group] = id;
   }
 
   /// Weights of layers are sparse when asked for; tables, vectors and heads stay dense.
@@ -238,7 +218,8 @@ class Assembler {
     plan_.body.push_back(plan::Barrier{"the gradients of all micro-batches have been added"});
     std::map<std::string, plan::Update> by_layer;
     std::vector<std::string> order;
-    for (const auto& [inputs, id] : parameters_in_order()) {
+    for (const size_t group : order_) {
+      const BufferId id = parameters_[group];
       if (plan_.buffer(id).frozen) continue;
       const std::string layer = plan_.buffer(id).layer;
       const auto [at, fresh] = by_layer.try_emplace(layer);
@@ -248,37 +229,24 @@ class Assembler {
                                         .implementation = "optimizer",
                                         .phase = Phase::Optimizer,
                                         .function = graph_.main,
-                                        .first_op = analysis_.updates.at(*inputs.begin()).first,
+                                        .first_op = updates_of(group).first,
                                         .op_count = 1,
                                         .work = {}},
                                        1);
       }
-      add_update(inputs, id, at->second);
+      add_update(group, id, at->second);
     }
     for (const std::string& layer : order) plan_.body.push_back(by_layer.at(layer));
   }
 
-  std::vector<std::pair<std::set<size_t>, BufferId>> parameters_in_order() const {
-    std::vector<std::pair<std::set<size_t>, BufferId>> result(parameters_.begin(),
-                                                              parameters_.end());
-    std::sort(result.begin(), result.end(),
-              [](const auto& a, const auto& b) { return a.second < b.second; });
-    return result;
+  const ParameterUpdate& updates_of(size_t group) const {
+    return analysis_.updates.at(analysis_.groups[group].inputs[0]);
   }
 
-  void add_update(const std::set<size_t>& inputs, BufferId id, plan::Update& update) {
+  void add_update(size_t group, BufferId id, plan::Update& update) {
     update.parameters.push_back(id);
-    plan::Kernel& kernel = plan_.kernels[update.kernel.index];
-    for (size_t input : inputs) {
-      const ParameterUpdate& ops = analysis_.updates.at(input);
-      kernel.work += plan::Work{.weight_product = {},
-                                .local_product = {},
-                                .elementwise = ops.cost.elementwise,
-                                .scores = 0,
-                                .read = ops.cost.read,
-                                .written = ops.cost.written};
-    }
-    for (size_t state : analysis_.updates.at(*inputs.begin()).state) {
+    plan_.kernels[update.kernel.index].work += analysis_.groups[group].update;
+    for (size_t state : updates_of(group).state) {
       add_buffer({.name = main_.inputs[state].name,
                   .type = main_.type_of(main_.inputs[state].value),
                   .kind = BufferKind::OptimizerState,
@@ -303,9 +271,9 @@ class Assembler {
   const double scale_;
   const StreamedRequest& request_;
   const Choice& choice_;
-  const std::set<size_t> waiting_;
   bool any_repeated_ = false;
-  std::map<std::set<size_t>, BufferId> parameters_;
+  std::vector<BufferId> parameters_;  ///< of each group, as far as they are there
+  std::vector<size_t> order_;         ///< groups, as their buffers came
   std::map<size_t, BufferId> data_;
   std::map<size_t, std::vector<BufferId>> activations_;
   std::map<size_t, std::vector<KernelId>> kernels_of_;
@@ -322,7 +290,8 @@ plan::Plan assemble_streamed(const ir::Graph& graph, const StepAnalysis& analysi
 
 Bytes kept_bytes(const StepAnalysis& analysis, Recompute recompute) {
   Bytes bytes;
-  for (size_t s : waiting_sections(analysis)) {
+  for (size_t s = 0; s < analysis.sections.size(); ++s) {
+    if (!analysis.waiting[s]) continue;
     for (const Kept& k : kept_of(analysis.sections[s], recompute)) {
       bytes += k.type.bytes() * k.instances;
     }

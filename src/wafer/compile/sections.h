@@ -25,6 +25,7 @@ std::vector<Section> find_sections(const ir::Graph& graph);
 /// one (one an iteration; all equal where layers share it).
 struct Stream {
   std::vector<size_t> inputs;  ///< indices into main.inputs
+  size_t group = 0;            ///< in StepAnalysis::groups
 };
 
 /// Like values of main, one an iteration of a repeated section.
