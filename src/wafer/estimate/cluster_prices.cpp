@@ -83,7 +83,11 @@ Seconds ClusterPrices::serving(const Collective& c) const {
 Seconds ClusterPrices::of(const Collective& c) const {
   using Kind = Collective::Kind;
   if (!training_) return serving(c);
-  if (c.kind == Kind::SendReceive) return time_of(c.bytes, nic_) + m_.fitted.nic_step.value;
+  // One stream, that waits for no ring.
+  if (c.kind == Kind::SendReceive) {
+    return time_of(c.bytes, m_.node.nic.value * m_.micro.link_share.value) +
+           m_.fitted.nic_step.value;
+  }
   const double n = doubled(c.group);
   const double inside = doubled(c.in_node);
   const double nodes = n / inside;

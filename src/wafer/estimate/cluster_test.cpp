@@ -76,6 +76,14 @@ TEST(ClusterPrices, reduce_in_the_node_before_the_network) {
   EXPECT_NEAR(prices.of(c8).value, 2 * (0.5 + 0.001 + 0.75 + 0.004), 1e-12);
 }
 
+TEST(ClusterPrices, send_between_stages_at_the_share_that_a_link_gives) {
+  machine::GpuCluster c = round_cluster();
+  c.micro.link_share.value = 0.8;
+  c.fitted.nic_share.value = 0.1;  // of rings between nodes alone
+  const Collective send{.kind = Kind::SendReceive, .bytes = Bytes(1e9), .group = 2, .in_node = 1};
+  EXPECT_NEAR(ClusterPrices(c, plan::Plan()).of(send).value, 1e9 / 0.4e9 + 0.002, 1e-12);
+}
+
 TEST(ExpectedLargest, is_that_of_tables_of_normal_order_statistics) {
   // Harter (1961): 1.4236 for 8, 2.8269 for 256 (Blom's estimate is within 1 %).
   EXPECT_NEAR(expected_largest(8), 1.4236, 0.01 * 1.4236);
