@@ -99,6 +99,12 @@ void add_durations(CLI::App& command, Question& question) {
   add_number(command, "--epoch-samples", question.epoch_samples,
              "samples of an epoch: tells its time");
   add_number(command, "--tokens", question.tokens, "tokens to train on: tells the time to train");
+  command
+      .add_option("--samples-to-target", question.samples_to_target,
+                  "samples that training takes to a quality, which grow with the batch:\n"
+                  "mlperf-bert-v0.7, mlperf-bert-v2.0, a CSV file (batch, samples, target,\n"
+                  "source) or a number: tells the time to that quality")
+      ->type_name("CURVE");
 }
 
 }  // namespace wafer::cli

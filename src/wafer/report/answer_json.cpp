@@ -128,6 +128,11 @@ std::string json(const study::Result& r, const AnswerOptions& options) {
                {"reduce_tree_seconds", a.reduce_tree.value},
                {"roofline", to_json(a.roofline)}};
   if (a.cluster) add_cluster(json, a);
+  if (r.target) {
+    json["samples_to_target"] = r.target->samples;
+    json["time_to_target_seconds"] = maybe(r.time_to_target);
+    json["target"] = {{"quality", r.target->quality}, {"source", r.target->source}};
+  }
   if (options.paper_roofline) {
     json["paper_roofline"] = {{"flops_per_byte", a.paper_roofline.intensity},
                               {"attained_flops_per_second", a.paper_roofline.attained.value}};

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 #include "wafer/base/human.h"
@@ -58,6 +59,16 @@ std::string error_words(const Result& r) {
 
 void add_cluster_facts(const Result& r, Facts& facts);
 
+void add_target(const Result& r, Facts& facts) {
+  const double samples = r.target->samples;
+  facts.add("to target",
+            fmt::format("{}: {} samples, {} steps{}{}", duration(r.time_to_target->value).text,
+                        human(samples, ""),
+                        human(std::ceil(samples / static_cast<double>(r.question.batch)), ""),
+                        r.target->quality.empty() ? "" : " to ", r.target->quality));
+  facts.add("", "source: " + r.target->source);
+}
+
 std::string main_facts(const Result& r) {
   const estimate::Answer& a = r.answer;
   Facts facts;
@@ -85,6 +96,7 @@ std::string main_facts(const Result& r) {
     facts.add("training", fmt::format("{} for {} tokens", duration(r.train->value).text,
                                       human(*r.question.tokens, "")));
   }
+  if (r.target) add_target(r, facts);
   facts.add("expected error", error_words(r));
   for (size_t i = 0; i < r.extrapolated.size(); ++i) {
     facts.add(i == 0 ? "extrapolated" : "", r.extrapolated[i]);

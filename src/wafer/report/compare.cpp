@@ -70,6 +70,9 @@ std::vector<Wanted> times() {
       of_number(
           "training", "train_seconds", [](const Result& r) { return r.train; }, seconds),
       of_number(
+          "to target", "time_to_target_seconds", [](const Result& r) { return r.time_to_target; },
+          seconds),
+      of_number(
           "energy a step", "energy_joules_per_step",
           [](const Result& r) { return Number(r.answer.energy_per_step.value); },
           [](double joules) { return quantity(joules, "J"); }),

@@ -42,6 +42,10 @@ std::optional<double> number(const std::optional<Seconds>& value) {
   return value ? std::optional<double>(value->value) : std::nullopt;
 }
 
+std::optional<double> samples(const std::optional<Target>& target) {
+  return target ? std::optional<double>(target->samples) : std::nullopt;
+}
+
 Value model(const Attempt& a) { return a.result ? a.result->model : a.question.model; }
 Value machine(const Attempt& a) { return a.result ? a.result->machine : a.question.machine; }
 Value mode(const Attempt& a) { return words(name_of(a.result ? a.result->mode : a.question.mode)); }
@@ -94,6 +98,9 @@ constexpr std::array Keys = {
               answer<[](const R& r) { return words(estimate::name_of(r.answer.bound)); }>},
     AnswerKey{"epoch_seconds", "s", Less, maybe<[](const R& r) { return number(r.epoch); }>},
     AnswerKey{"train_seconds", "s", Less, maybe<[](const R& r) { return number(r.train); }>},
+    AnswerKey{"samples_to_target", "", Less, maybe<[](const R& r) { return samples(r.target); }>},
+    AnswerKey{"time_to_target_seconds", "s", Less,
+              maybe<[](const R& r) { return number(r.time_to_target); }>},
     AnswerKey{"energy_joules_per_step", "J", Less,
               answer<[](const R& r) { return r.answer.energy_per_step.value; }>},
     AnswerKey{"energy_joules_per_sample", "J", Less, answer<[](const R& r) {

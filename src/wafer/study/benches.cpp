@@ -4,6 +4,7 @@
 #include <set>
 
 #include "wafer/autodiff/training_step.h"
+#include "wafer/study/samples_to_target.h"
 
 namespace wafer::study {
 namespace {
@@ -139,6 +140,10 @@ void set_durations(Result& result) {
   }
   if (question.tokens) {
     result.train = Seconds(*question.tokens / result.answer.tokens_per_second);
+  }
+  if (!question.samples_to_target.empty()) {
+    result.target = target_of(question.samples_to_target, question.batch);
+    result.time_to_target = Seconds(result.target->samples / result.answer.samples_per_second);
   }
 }
 

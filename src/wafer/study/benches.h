@@ -58,7 +58,7 @@ struct Workbench::Kept {
 /// What a result has of its question, network and plan, in every mode; the answer is not in it yet.
 Result result_of(const Question& question, const Network& network, const Stack& stack,
                  const plan::Plan& plan);
-/// Epoch and training time, from the rates of the answer.
+/// Epoch, training time and time to a target, from the rates of the answer.
 void set_durations(Result& result);
 
 /// Answers on a wafer with streamed weights, and on a cluster of GPUs. The question is checked.

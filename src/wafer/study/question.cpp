@@ -112,6 +112,9 @@ void check(const Question& question) {
   check_pins(problems, question.cluster);
   check_positive(problems, "--epoch-samples", question.epoch_samples);
   check_positive(problems, "--tokens", question.tokens);
+  if (!question.samples_to_target.empty() && question.phase != Phase::Train) {
+    problems.add("--samples-to-target: inference has no target; use --phase train");
+  }
   problems.throw_if_any("the question cannot be answered:");
 }
 

@@ -51,6 +51,7 @@ struct Question {
   double sparsity = 0;                    ///< fraction of the weights that are zero, in [0, 1)
   std::optional<double> epoch_samples{};  ///< asks for epoch_seconds
   std::optional<double> tokens{};         ///< asks for train_seconds
+  std::string samples_to_target{};        ///< asks for time_to_target_seconds: see target_of
   ClusterPins cluster{};                  ///< on a cluster of GPUs
   DimBindings dims{};                     ///< symbolic dimensions of a model file
 };
@@ -70,6 +71,13 @@ struct Situation {
   std::vector<std::string> kernels{};  ///< implementations of the heavy kernels, sorted
 };
 
+/// Samples of training to a quality, and who measured it.
+struct Target {
+  double samples = 0;
+  std::string quality;  ///< in words; empty where only a number was given
+  std::string source;
+};
+
 /// An answer to a question, and what was chosen on the way.
 struct Result {
   Question question;
@@ -86,6 +94,8 @@ struct Result {
   estimate::Answer answer;
   std::optional<Seconds> epoch{};  ///< of question.epoch_samples
   std::optional<Seconds> train{};  ///< of question.tokens
+  std::optional<Target> target{};  ///< of question.samples_to_target, and
+  std::optional<Seconds> time_to_target{};
   Situation situation;
   /// Mean absolute error of predictions of this kind (machine, mode, phase) on models that the fit
   /// has not seen; absent where no published measurement of the kind counts.
