@@ -136,7 +136,8 @@ plan::Plan ClusterCompiler::plan(const machine::GpuCluster& machine,
 plan::Plan ClusterCompiler::serving(const machine::GpuCluster& machine,
                                     const ClusterRequest& request,
                                     const plan::Parallelism& parallel, Serving part) const {
-  const ClusterChoice choice{.parallel = parallel, .micro_batch = request.batch / parallel.data};
+  const ClusterChoice choice{.parallel = parallel,
+                             .micro_batch = replica_samples(request.batch, parallel.data)};
   const ClusterCase c{profile_, request, choice, precision_, machine.node.gpus.value};
   plan::Plan plan = assemble_serving(c, part);
   plan.model = model_;

@@ -29,8 +29,9 @@ double share_of_parameters(const ClusterCase& c) {
   return c.profile.parameters / number(p.tensor * p.pipeline);
 }
 
+/// The last one is priced as if it were full.
 int64_t micro_batches_of(const ClusterCase& c) {
-  return c.request.batch / c.choice.parallel.data / c.choice.micro_batch;
+  return divided_up(replica_samples(c.request.batch, c.choice.parallel.data), c.choice.micro_batch);
 }
 
 /// Bytes of a parameter on a GPU, by what they are for. Mixed precision: 16-bit weight, f32

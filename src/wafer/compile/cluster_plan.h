@@ -16,6 +16,14 @@ struct ClusterCase {
   int64_t node;  ///< GPUs of one
 };
 
+/// n / d, rounded up.
+constexpr int64_t divided_up(int64_t n, int64_t d) { return (n + d - 1) / d; }
+/// Samples of the replica that has most of a batch: where replicas do not divide it, the others
+/// wait for that one.
+constexpr int64_t replica_samples(int64_t batch, int64_t replicas) {
+  return divided_up(batch, replicas);
+}
+
 /// Writes the tree and buffers of a training step.
 plan::Plan assemble_training(const ClusterCase& c);
 /// Writes those of a forward pass: of all samples, or of a part of serving.

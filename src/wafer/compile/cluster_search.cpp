@@ -49,7 +49,8 @@ class Candidates {
       : r_(request), profile_(profile), node_(node), layers_(cuttable_layers(profile)) {}
 
   std::vector<ClusterChoice> training() {
-    for (Sharding sharding : pinned_or(r_.sharding, {Sharding::None, Sharding::Full})) {
+    for (Sharding sharding :
+         pinned_or(r_.sharding, {Sharding::None, Sharding::Optimizer, Sharding::Full})) {
       for (int64_t tensor : tensors()) {
         for (int64_t pipeline : pinned_or(r_.pipeline, divisors(layers_))) {
           add_spread({.tensor = tensor, .pipeline = pipeline, .sharding = sharding});
@@ -62,9 +63,9 @@ class Candidates {
   std::vector<ClusterChoice> forward() {
     for (int64_t tensor : tensors()) {
       const int64_t data = r_.systems / tensor;
-      const bool fits = r_.systems % tensor == 0 && r_.batch % data == 0;
+      const bool fits = r_.systems % tensor == 0 && data <= r_.batch;
       if (!fits || (r_.data && *r_.data != data)) continue;
-      for (int64_t micro : micro_batches(r_.batch / data)) {
+      for (int64_t micro : micro_batches(replica_samples(r_.batch, data))) {
         all_.push_back({.parallel = {.tensor = tensor, .data = data}, .micro_batch = micro});
       }
     }
@@ -86,11 +87,11 @@ class Candidates {
     if (r_.systems % ranks != 0 || (!r_.tensor && p.tensor > node_)) return;
     p.data = r_.systems / ranks;
     p.fused = r_.fused;
-    if ((r_.data && *r_.data != p.data) || r_.batch % p.data != 0) return;
+    if ((r_.data && *r_.data != p.data) || p.data > r_.batch) return;
     // Weights that are gathered for each layer are not dealt to tensor ranks or stages as well.
     const bool gathered = p.sharding == Sharding::Full || p.sharding == Sharding::Gradients;
     if (gathered && ranks > 1) return;
-    if (!r_.sharding && gathered && p.data == 1) return;
+    if (!r_.sharding && p.sharding != Sharding::None && p.data == 1) return;
     for (int64_t interleaving : interleavings(p.pipeline)) {
       p.interleaving = interleaving;
       for (bool sequence : sequences(p.tensor)) {
@@ -112,8 +113,9 @@ class Candidates {
   }
 
   void add_micro_batches(const plan::Parallelism& p) {
-    for (int64_t micro : micro_batches(r_.batch / p.data)) {
-      const int64_t count = r_.batch / p.data / micro;
+    const int64_t share = replica_samples(r_.batch, p.data);
+    for (int64_t micro : micro_batches(share)) {
+      const int64_t count = divided_up(share, micro);
       if (p.interleaving > 1 && count % p.pipeline != 0) continue;
       std::vector<Recompute> policies = {Recompute::None, Recompute::Full};
       if (!p.fused) policies.insert(policies.begin() + 1, Recompute::Selective);
@@ -123,18 +125,17 @@ class Candidates {
     }
   }
 
+  /// Powers of two, each made smaller where as many micro-batches of that size hold the share.
   std::vector<int64_t> micro_batches(int64_t share) const {
-    if (r_.micro_batch) {
-      return share % *r_.micro_batch == 0 ? std::vector<int64_t>{*r_.micro_batch}
-                                          : std::vector<int64_t>{};
-    }
-    if (profile_.fixed) {
-      return share % profile_.unit == 0 ? std::vector<int64_t>{profile_.unit}
-                                        : std::vector<int64_t>{};
-    }
+    const auto only = [share](int64_t m) {
+      return m <= share ? std::vector<int64_t>{m} : std::vector<int64_t>{};
+    };
+    if (r_.micro_batch) return only(*r_.micro_batch);
+    if (profile_.fixed) return only(profile_.unit);
     std::vector<int64_t> all;
     for (int64_t m = 1; m <= std::min(share, LargestPower); m *= 2) {
-      if (share % m == 0) all.push_back(m);
+      const int64_t even = divided_up(share, divided_up(share, m));
+      if (all.empty() || all.back() != even) all.push_back(even);
     }
     if (all.back() != share) all.push_back(share);
     return all;
