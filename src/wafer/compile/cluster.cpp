@@ -63,6 +63,7 @@ class Search {
         all.size() == 1
             ? "asked for"
             : fmt::format("fastest of {} candidates, of which {} fit", all.size(), fitting_);
+    note_empty_places(*best_);
     best_->activation_reason =
         fmt::format("{:.3g} GB of a GPU's {:.3g} GB are in use", gigabytes(used(*best_)),
                     gigabytes(machine_.gpu.memory.value));
@@ -85,11 +86,22 @@ class Search {
     return training_ ? assemble_training(c) : assemble_serving(c, std::nullopt);
   }
 
+  /// Where replicas do not divide the batch, or micro-batches a replica's samples.
+  static void note_empty_places(plan::Plan& plan) {
+    const auto places =
+        static_cast<int64_t>(plan.micro_batches) * plan.micro_batch * plan.parallel.data;
+    if (places == plan.batch) return;
+    plan.micro_batch_reason +=
+        fmt::format("; {} of {} places for samples stay empty", places - plan.batch, places);
+  }
+
   [[noreturn]] void refuse_all() const {
     throw InputError(fmt::format(
-        "no way to spread a batch of {} over {} GPUs meets the request: replicas must divide the "
-        "batch, micro-batches a replica's share, and with interleaving stages the micro-batches; "
-        "sharded weights go with --tp 1 --pp 1. Change --batch or --systems, or pin less",
+        "no way to spread a batch of {} over {} GPUs meets the request: each replica needs a "
+        "sample, and --micro-batch no more than its samples; tensor ranks divide the attention "
+        "heads and stay in a node, stages divide the layers, and with interleaving the "
+        "micro-batches; sharded gradients or weights go with --tp 1 --pp 1. Change --batch or "
+        "--systems, or pin less",
         request_.batch, request_.systems));
   }
 

@@ -154,6 +154,15 @@ void check_positive(Problems& problems, const char* option, std::optional<int64_
   }
 }
 
+/// "--tp 2 x --dp 4", of what is pinned.
+std::string pins(const ClusterRequest& r) {
+  std::vector<std::string> words;
+  if (r.tensor) words.push_back(fmt::format("--tp {}", *r.tensor));
+  if (r.pipeline) words.push_back(fmt::format("--pp {}", *r.pipeline));
+  if (r.data) words.push_back(fmt::format("--dp {}", *r.data));
+  return fmt::format("{}", fmt::join(words, " x "));
+}
+
 }  // namespace
 
 void check(const ClusterRequest& r, const Profile& profile, int64_t) {
@@ -168,12 +177,12 @@ void check(const ClusterRequest& r, const Profile& profile, int64_t) {
   problems.throw_if_any("the request contradicts itself:");
   const int64_t tensor = r.tensor.value_or(1), pipeline = r.pipeline.value_or(1);
   const int64_t layers = cuttable_layers(profile);
-  if (r.tensor && r.pipeline && r.data && tensor * pipeline * *r.data != r.systems) {
-    problems.add(fmt::format("--tp {} x --pp {} x --dp {} are {} GPUs, not the {} of --systems",
-                             tensor, pipeline, *r.data, tensor * pipeline * *r.data, r.systems));
-  } else if (r.systems % (tensor * pipeline) != 0) {
-    problems.add(fmt::format("--tp {} x --pp {} do not divide the {} GPUs of --systems", tensor,
-                             pipeline, r.systems));
+  const int64_t pinned = tensor * pipeline * r.data.value_or(1);
+  const bool all = r.tensor && r.pipeline && r.data;
+  if (all ? pinned != r.systems : r.systems % pinned != 0) {
+    problems.add(fmt::format("{} {} the {} GPUs of --systems", pins(r),
+                             all ? fmt::format("are {} GPUs, not", pinned) : "do not divide",
+                             r.systems));
   }
   if (profile.heads > 0 && profile.heads % tensor != 0) {
     problems.add(
@@ -187,6 +196,13 @@ void check(const ClusterRequest& r, const Profile& profile, int64_t) {
   }
   if (r.interleaving && *r.interleaving > 1 && r.pipeline && pipeline == 1) {
     problems.add(fmt::format("--interleaving {} needs a pipeline: --pp is 1", *r.interleaving));
+  }
+  if (r.sequence.value_or(false) && r.tensor && tensor == 1) {
+    problems.add("--sequence-parallel needs tensor ranks: --tp is 1");
+  }
+  if (r.data && *r.data > r.batch) {
+    problems.add(
+        fmt::format("--dp {} is more replicas than the {} samples of --batch", *r.data, r.batch));
   }
   problems.throw_if_any("the request does not suit the cluster or the network:");
 }

@@ -10,7 +10,7 @@ namespace wafer::compile {
 void check(const ClusterRequest& request, const Profile& profile, int64_t node);
 
 /// Every candidate that the request leaves open, for training. The rules are in
-/// docs/decisions/ (candidates of a search).
+/// docs/spec/cluster-cost.md (candidates of the search).
 std::vector<ClusterChoice> candidates(const ClusterRequest& request, const Profile& profile,
                                       int64_t node);
 /// The same for a forward pass: tensor and data parallel.
