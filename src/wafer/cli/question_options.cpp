@@ -28,7 +28,13 @@ void add_what(CLI::App& command, Question& q) {
       "default train");
   add_choice(
       command, "--mode", study::Modes, [&q](study::Mode mode) { q.mode = mode; },
-      "default auto, which is weight streaming");
+      "how a wafer runs it; default auto: resident weights for networks that\n"
+      "generate, where they fit, else weight streaming");
+  command
+      .add_option_function<std::string>(
+          "--cores", [&q](const std::string& word) { q.cores = study::cores_of(word, "--cores"); },
+          "mesh that a layer lies on with resident weights; default: the fastest")
+      ->type_name("PxP");
 }
 
 void add_sizes(CLI::App& command, Question& q) {

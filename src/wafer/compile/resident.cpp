@@ -123,22 +123,57 @@ class Spreader {
   size_t at_ = 0;  ///< the step that is spread
 };
 
-/// Weights of a layer and its cache, of one PE. The cache has the heads that there are.
-double bytes_of_pe(const LayerProfile& layer, const ResidentRequest& request) {
+/// Weights of a layer, of one PE.
+double weight_bytes(const LayerProfile& layer, int64_t mesh) {
   double elements = 0;
   for (const Step& step : layer.steps) {
-    if (const auto* product = std::get_if<ProductStep>(&step)) {
-      for (const double columns : product->columns) {
-        elements +=
-            static_cast<double>(tile(product->shape.k, request.mesh) * tile(columns, request.mesh));
-      }
-    } else if (const auto* a = std::get_if<AttentionStep>(&step)) {
-      const double width = a->batch_kv_heads * (a->depth + a->value_depth);
-      elements += static_cast<double>(tile(static_cast<double>(request.tokens), request.mesh) *
-                                      tile(width, request.mesh));
+    const auto* product = std::get_if<ProductStep>(&step);
+    if (product == nullptr) continue;
+    for (const double columns : product->columns) {
+      elements += static_cast<double>(tile(product->shape.k, mesh) * tile(columns, mesh));
     }
   }
   return elements * ElementBytes;
+}
+
+/// Keys and values of a layer, of one PE: those of the heads that there are.
+double cache_bytes(const LayerProfile& layer, const ResidentRequest& request) {
+  double elements = 0;
+  for (const Step& step : layer.steps) {
+    const auto* a = std::get_if<AttentionStep>(&step);
+    if (a == nullptr) continue;
+    const double width = a->batch_kv_heads * (a->depth + a->value_depth);
+    elements += static_cast<double>(tile(static_cast<double>(request.tokens), request.mesh) *
+                                    tile(width, request.mesh));
+  }
+  return elements * ElementBytes * static_cast<double>(request.requests);
+}
+
+/// What comes after the layers and has weights, or null.
+const LayerProfile* head_of(const Profile& profile) {
+  if (profile.layers.empty() || profile.layers.back().repeated) return nullptr;
+  const LayerProfile& last = profile.layers.back();
+  return weight_bytes(last, 1) > 0 ? &last : nullptr;
+}
+
+void check_mesh(const machine::Wafer& machine, int64_t mesh) {
+  const int64_t width = machine.usable.width.value, height = machine.usable.height.value;
+  if (mesh >= 1 && mesh <= std::min(width, height)) return;
+  throw InputError(fmt::format("--cores {0}x{0}: {1} has {2} x {3} PEs; give a mesh of 1 to {4}",
+                               mesh, machine.name, width, height, std::min(width, height)));
+}
+
+/// Wafers that all layers need. The head lies on PEs that no region has, or beside the layers of the
+/// last region, or in a region of its own.
+int64_t wafers_of(const plan::ResidentPlacement& at, int64_t usable_pes) {
+  int64_t regions = (at.layers + at.layers_of_region - 1) / at.layers_of_region;
+  const int64_t in_last = at.layers - (regions - 1) * at.layers_of_region;
+  const double beside = at.room_bytes - static_cast<double>(in_last) * at.layer_bytes();
+  const int64_t pes = at.mesh * at.mesh;
+  const auto idle = static_cast<double>(usable_pes - at.regions_of_wafer * pes);
+  const bool fits_idle = at.head_bytes * static_cast<double>(pes) <= idle * at.room_bytes;
+  if (!fits_idle && at.head_bytes > beside) ++regions;
+  return (regions + at.regions_of_wafer - 1) / at.regions_of_wafer;
 }
 
 }  // namespace
@@ -147,40 +182,63 @@ ResidentLayer resident_layer(const LayerProfile& layer, const ResidentRequest& r
   return Spreader(layer, request).run();
 }
 
-ResidentPlacement place_resident(const Profile& profile, const machine::Wafer& machine,
-                                 const ResidentRequest& request, int64_t systems) {
-  const int64_t width = machine.usable.width.value, height = machine.usable.height.value;
-  if (request.mesh < 1 || request.mesh > std::min(width, height)) {
-    throw InputError(fmt::format("cores {0}x{0}: {1} has {2} x {3} PEs; give a mesh of 1 to {4}",
-                                 request.mesh, machine.name, width, height,
-                                 std::min(width, height)));
-  }
-  ResidentPlacement placed;
+std::optional<ResidentLayer> resident_head(const Profile& profile,
+                                           const ResidentRequest& request) {
+  const LayerProfile* const head = head_of(profile);
+  if (head == nullptr) return std::nullopt;
+  ResidentRequest token = request;
+  token.part = ResidentLayer::Part::Decode;
+  return resident_layer(*head, token);
+}
+
+plan::ResidentPlacement lay_out_resident(const Profile& profile, const machine::Wafer& machine,
+                                         const ResidentRequest& request) {
+  check_mesh(machine, request.mesh);
+  plan::ResidentPlacement placed;
+  placed.mesh = request.mesh;
   placed.layers = static_cast<int64_t>(profile.repeated());
   for (const LayerProfile& layer : profile.layers) {
     if (!layer.repeated) continue;
-    placed.bytes_of_pe = std::max(placed.bytes_of_pe, bytes_of_pe(layer, request));
+    placed.weight_bytes = std::max(placed.weight_bytes, weight_bytes(layer, request.mesh));
+    placed.cache_bytes = std::max(placed.cache_bytes, cache_bytes(layer, request));
   }
-  if (placed.layers == 0 || placed.bytes_of_pe == 0) {
-    throw InputError("resident inference spreads repeated layers; the network has none");
+  if (placed.layers == 0 || placed.weight_bytes == 0) {
+    throw InputError(
+        "resident inference spreads repeated layers, and the network has none; use --mode "
+        "streamed");
   }
-  const double room = machine.sram.bytes.value.value - machine.resident.reserved.value.value;
-  placed.layers_of_region = static_cast<int64_t>(room / placed.bytes_of_pe);
-  if (placed.layers_of_region < 1) {
-    throw CapacityError(fmt::format(
-        "a layer takes {:.0f} bytes of each PE on {}x{} cores, {:.0f} are free; take more cores",
-        placed.bytes_of_pe, request.mesh, request.mesh, room));
-  }
+  const LayerProfile* const head = head_of(profile);
+  if (head != nullptr) placed.head_bytes = weight_bytes(*head, request.mesh);
+  placed.room_bytes = machine.sram.bytes.value.value - machine.resident.reserved.value.value;
+  const int64_t width = machine.usable.width.value, height = machine.usable.height.value;
   placed.regions_of_wafer = (width / request.mesh) * (height / request.mesh);
-  const int64_t of_wafer = placed.regions_of_wafer * placed.layers_of_region;
-  placed.wafers = (placed.layers + of_wafer - 1) / of_wafer;
+  if (std::max(placed.layer_bytes(), placed.head_bytes) > placed.room_bytes) return placed;
+  const int64_t pes = machine::usable_pes(machine);
+  placed.layers_of_region = static_cast<int64_t>(placed.room_bytes / placed.layer_bytes());
+  placed.wafers = wafers_of(placed, pes);
+  return placed;
+}
+
+void check_fits(const plan::ResidentPlacement& placed, int64_t requests, int64_t systems) {
+  const int64_t mesh = placed.mesh;
+  if (placed.wafers == 0) {
+    const bool head = placed.head_bytes > placed.room_bytes;
+    throw CapacityError(fmt::format(
+        "{} takes {:.0f} bytes of each PE on {}x{} cores, {:.0f} are free; take more cores{}",
+        head ? "the head" : "a layer", head ? placed.head_bytes : placed.layer_bytes(), mesh, mesh,
+        placed.room_bytes,
+        requests > 1 ? fmt::format(" or a smaller --batch: {} requests keep {:.0f} of these bytes",
+                                   requests, placed.cache_bytes)
+                     : ""));
+  }
   if (placed.wafers > systems) {
     throw CapacityError(fmt::format(
-        "{} layers need {} wafers on {}x{} cores, {} a wafer; found {}: give --systems {}",
-        placed.layers, placed.wafers, request.mesh, request.mesh, of_wafer, systems,
-        placed.wafers));
+        "{} layers need {} wafers on {}x{} cores, {} a wafer; found {}: give --systems {}{}",
+        placed.layers, placed.wafers, mesh, mesh,
+        placed.regions_of_wafer * placed.layers_of_region, systems, placed.wafers,
+        requests > 1 ? fmt::format(" or a smaller --batch: {} requests are in flight", requests)
+                     : ""));
   }
-  return placed;
 }
 
 }  // namespace wafer::compile

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct ResidentRequest {
   plan::ResidentLayer::Part part = plan::ResidentLayer::Part::Prefill;
   int64_t mesh = 1;         ///< PEs of an edge of the square that one layer lies on
   int64_t tokens = 1;       ///< of the prompt, or in the cache
+  int64_t requests = 1;     ///< whose keys and values are held at once
   bool expand_keys = true;  ///< keys and values are computed for every head, shared or not
 };
 
@@ -23,18 +25,18 @@ struct ResidentRequest {
 /// products of activations other than attention, batched weights.
 plan::ResidentLayer resident_layer(const LayerProfile& layer, const ResidentRequest& request);
 
-/// How the repeated layers of a network lie on wafers.
-struct ResidentPlacement {
-  double bytes_of_pe = 0;  ///< weights and cached keys and values of the largest layer
-  int64_t layers = 0;
-  int64_t regions_of_wafer = 0;
-  int64_t layers_of_region = 0;
-  int64_t wafers = 0;  ///< needed
-};
+/// R9: the layers, and the head in the last region. No wafers where a region does not hold one
+/// layer. Throws InputError where the mesh is larger than the wafer or the network has no layers.
+plan::ResidentPlacement lay_out_resident(const Profile& profile, const machine::Wafer& machine,
+                                         const ResidentRequest& request);
 
-/// R9. Throws InputError where the mesh is larger than the wafer, CapacityError where a mesh does
-/// not hold one layer, or where the network needs more wafers than `systems`; it says how many.
-ResidentPlacement place_resident(const Profile& profile, const machine::Wafer& machine,
-                                 const ResidentRequest& request, int64_t systems);
+/// Throws CapacityError where a region does not hold one layer, or where the network needs more
+/// wafers than `systems`; it says how many. `requests` are in flight.
+void check_fits(const plan::ResidentPlacement& placed, int64_t requests, int64_t systems);
+
+/// What comes after the layers (the last norm, the output matrix), for one token; empty where
+/// nothing with weights does.
+std::optional<plan::ResidentLayer> resident_head(const Profile& profile,
+                                                 const ResidentRequest& request);
 
 }  // namespace wafer::compile

@@ -84,26 +84,43 @@ TEST(ResidentSpread, is_within_15_percent_of_the_rates_of_codellama_34b) {
   EXPECT_NEAR(rate(llama, Part::Decode, 660) / 1359.2, 1, 0.15);
 }
 
+plan::ResidentPlacement placed(const Profile& profile, int64_t mesh) {
+  return lay_out_resident(profile, wse2(), request(Part::Decode, mesh));
+}
+
 // Elements of a PE on 420 x 420: query and out 2 x 10 x 10, key and value 2 x 10 x 3, MLP
 // 3 x 10 x 35, cache 10 x ceil(2048 / 420) = 50; 1360 x 2 bytes. 44976 / 2720 = 16 layers a region,
-// of which 1 x 2 lie on 750 x 994 PEs.
+// of which 1 x 2 lie on 750 x 994 PEs. The head's matrix of 4096 x 128256 has 10 x 306 elements; it
+// lies on the 392,700 PEs that are in no region.
 TEST(ResidentPlace, counts_layers_of_a_region_and_regions_of_a_wafer) {
-  const ResidentPlacement placed =
-      place_resident(profile_of("llama3-8b"), wse2(), request(Part::Decode, 420), 1);
-  EXPECT_EQ(placed.bytes_of_pe, 2720);
-  EXPECT_EQ(placed.layers_of_region, 16);
-  EXPECT_EQ(placed.regions_of_wafer, 2);
-  EXPECT_EQ(placed.layers, 32);
-  EXPECT_EQ(placed.wafers, 1);
+  const plan::ResidentPlacement at = placed(profile_of("llama3-8b"), 420);
+  EXPECT_EQ(at.layer_bytes(), 2720);
+  EXPECT_EQ(at.head_bytes, 6120);
+  EXPECT_EQ(at.layers_of_region, 16);
+  EXPECT_EQ(at.regions_of_wafer, 2);
+  EXPECT_EQ(at.layers, 32);
+  EXPECT_EQ(at.wafers, 1);
+}
+
+// 150 x 150 PEs, 5 x 6 regions: 745,500 - 675,000 = 70,500 PEs are in none and hold
+// 70,500 x 44976 bytes, more than the 1.05e9 of the head. On 350 x 350, 2 x 2 regions, 255,500 do.
+// On 50 x 50, 15 x 19 regions leave 33,000 PEs.
+TEST(ResidentPlace, puts_the_head_where_no_region_is) {
+  const Profile llama = profile_of("llama3-8b");
+  for (const int64_t mesh : {150, 350}) {
+    const plan::ResidentPlacement at = placed(llama, mesh);
+    const int64_t regions = (at.layers + at.layers_of_region - 1) / at.layers_of_region;
+    EXPECT_EQ(at.wafers, (regions + at.regions_of_wafer - 1) / at.regions_of_wafer) << mesh;
+  }
 }
 
 // CodeLLaMA-34B, 660 x 660, one region: 2 x 13 x 13 + 2 x 13 x 2 + 3 x 13 x 34 + 7 x 4 = 1744
-// elements; 44976 / 3488 = 12 layers, so that 48 need 4 wafers.
-TEST(ResidentPlace, says_how_many_wafers_a_network_needs) {
-  const Profile llama = profile_of("codellama-34b");
-  EXPECT_EQ(place_resident(llama, wse2(), request(Part::Decode, 660), 4).wafers, 4);
+// elements; 44976 / 3488 = 12 layers, so that 48 need 4 wafers. TEST(ResidentPlace, says_how_many_wafers_a_network_needs) {
+  const plan::ResidentPlacement at = placed(profile_of("codellama-34b"), 660);
+  EXPECT_EQ(at.wafers, 4);
+  EXPECT_NO_THROW(check_fits(at, 1, 4));
   try {
-    place_resident(llama, wse2(), request(Part::Decode, 660), 3);
+    check_fits(at, 1, 3);
     FAIL();
   } catch (const CapacityError& error) {
     EXPECT_TRUE(contains(error.what(), "48 layers need 4 wafers"));
@@ -113,9 +130,10 @@ TEST(ResidentPlace, says_how_many_wafers_a_network_needs) {
 
 TEST(ResidentPlace, refuses_a_mesh_wider_than_the_wafer_and_one_too_small_for_a_layer) {
   const Profile llama = profile_of("llama3-8b");
-  EXPECT_THROW(place_resident(llama, wse2(), request(Part::Decode, 751), 1), InputError);
-  EXPECT_THROW(place_resident(llama, wse2(), request(Part::Decode, 0), 1), InputError);
-  EXPECT_THROW(place_resident(llama, wse2(), request(Part::Decode, 60), 99), CapacityError);
+  EXPECT_THROW(placed(llama, 751), InputError);
+  EXPECT_THROW(placed(llama, 0), InputError);
+  EXPECT_EQ(placed(llama, 60).wafers, 0);
+  EXPECT_THROW(check_fits(placed(llama, 60), 1, 99), CapacityError);
 }
 
 }  // namespace

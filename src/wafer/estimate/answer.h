@@ -81,6 +81,33 @@ struct ClusterParts {
   Bytes gpu_used;
 };
 
+/// Where the time of one part of resident inference goes, for one request: a prompt, or one token.
+struct ResidentPart {
+  Seconds products;
+  Seconds exchange;   ///< tiles passed on and sums over PEs
+  Seconds scalars;    ///< exponentials and divisions
+  Seconds hand_over;  ///< from region to region and wafer to wafer
+  Seconds head;       ///< what comes after the layers
+  Seconds step;       ///< of all requests in flight in a replica, one behind another
+  Seconds latency() const { return products + exchange + scalars + hand_over + head; }
+};
+
+struct ResidentTimes {
+  ResidentPart prefill;
+  std::optional<ResidentPart> decode;  ///< where the network generates
+};
+
+/// What only resident inference has an answer to.
+struct ResidentParts {
+  plan::ResidentPlacement placed;
+  int64_t requests = 1;  ///< in flight in a replica
+  int64_t replicas = 1;
+  ResidentTimes times;
+  Bytes pe_used;      ///< of the fullest PE
+  Bytes pe_capacity;  ///< its SRAM
+  Joules energy_per_token;  ///< made, of all systems
+};
+
 /// What `wafer estimate` says. Rates and FLOPs are of all systems together.
 struct Answer {
   Seconds step;
@@ -101,6 +128,7 @@ struct Answer {
   std::optional<double> prefill_tokens_per_second;  ///< of inference that generates
   std::optional<double> decode_tokens_per_second;
   std::optional<ClusterParts> cluster;
+  std::optional<ResidentParts> resident;
 };
 
 }  // namespace wafer::estimate

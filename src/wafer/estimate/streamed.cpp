@@ -224,6 +224,7 @@ class Coster {
           break;
         case BufferKind::Gradient:
         case BufferKind::Data:
+        case BufferKind::Cache:
           break;
       }
     }

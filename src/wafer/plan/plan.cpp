@@ -1,5 +1,6 @@
 #include "wafer/plan/plan.h"
 
+#include <algorithm>
 #include <array>
 
 #include "wafer/base/error.h"
@@ -31,6 +32,8 @@ Work operator*(const Work& w, double times) {
           w.scores * times,         w.read * times,          w.written * times};
 }
 
+int64_t ResidentPlacement::regions() const { return std::min(layers, regions_of_wafer * wafers); }
+
 std::string_view name_of(Target target) {
   return pick(std::array<std::string_view, 4>{"wafer_streamed", "wafer_pipelined", "wafer_resident",
                                               "cluster"},
@@ -42,8 +45,8 @@ std::string_view name_of(Place place) {
 }
 
 std::string_view name_of(BufferKind kind) {
-  return pick(std::array<std::string_view, 6>{"parameter", "gradient", "optimizer_state", "data",
-                                              "activation", "workspace"},
+  return pick(std::array<std::string_view, 7>{"parameter", "gradient", "optimizer_state", "data",
+                                              "activation", "workspace", "cache"},
               kind);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -9,6 +10,7 @@
 #include "wafer/base/units.h"
 #include "wafer/ir/graph.h"
 #include "wafer/plan/parallel.h"
+#include "wafer/plan/resident.h"
 
 namespace wafer::plan {
 
@@ -32,6 +34,7 @@ enum class BufferKind : uint8_t {
   Data,        ///< samples and labels
   Activation,  ///< kept from forward to backward
   Workspace,   ///< live inside one layer only
+  Cache,       ///< keys and values of tokens that were read
 };
 
 /// Which network arithmetic a kernel does; each class has its own rate on a wafer.
@@ -146,6 +149,7 @@ struct Plan {
   Flops model_flops_per_sample;     ///< products only, no recompute: 6N + attention
   Flops hardware_flops_per_sample;  ///< of a cluster: with what is recomputed
   Parallelism parallel;             ///< of a cluster
+  std::optional<Resident> resident{};  ///< of Target::WaferResident
   double length_variation = 0;      ///< of unpadded samples: deviation of a length / mean length
   ir::Graph graph;                  ///< bound to the micro-batch
   std::vector<Buffer> buffers;

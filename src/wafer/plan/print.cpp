@@ -67,6 +67,7 @@ class TextPrinter {
         plan_.systems, plan_.batch, plan_.micro_batch, plan_.micro_batches,
         wafer::name_of(plan_.precision), name_of(plan_.recompute), plan_.density);
     if (plan_.target == Target::Cluster) parallelism();
+    if (plan_.resident) resident(*plan_.resident);
     line("  micro-batch: {}", plan_.micro_batch_reason);
     line("  activations: {}", plan_.activation_reason);
     line("buffers");
@@ -89,6 +90,28 @@ class TextPrinter {
     const Parallelism& p = plan_.parallel;
     line("  tensor {} pipeline {} data {} interleaving {} sequence {} sharding {} fused {}",
          p.tensor, p.pipeline, p.data, p.interleaving, p.sequence, name_of(p.sharding), p.fused);
+  }
+
+  void resident(const Resident& r) {
+    const ResidentPlacement& at = r.placed;
+    line("  mesh {0} x {0} regions {1} a wafer wafers {2} layers {3} of at most {4} a region", at.mesh,
+         at.regions_of_wafer, at.wafers, at.layers, at.layers_of_region);
+    line("  bytes of a PE: weights {} cache {} head {} room {}", at.weight_bytes, at.cache_bytes,
+         at.head_bytes, at.room_bytes);
+    line("  requests {} replicas {}", r.requests, r.replicas);
+    for (const ResidentKind& kind : r.kinds) {
+      tiles(kind.name + " prefill", kind.prefill);
+      if (kind.decode) tiles(kind.name + " decode", *kind.decode);
+    }
+    if (r.head) tiles("head", *r.head);
+  }
+
+  void tiles(const std::string& name, const ResidentLayer& layer) {
+    std::string products;
+    for (const MeshProduct& p : layer.products) {
+      products += fmt::format(" {}[{},{}]x[{},{}]", p.name, p.rows, p.inner, p.inner, p.columns);
+    }
+    line("  tiles of {}:{} sums of words [{}]", name, products, fmt::join(layer.reductions, ","));
   }
 
   void nodes(const std::vector<Node>& body, size_t depth) {
@@ -129,6 +152,42 @@ Json parallel_json(const Parallelism& p) {
           {"data", p.data},         {"interleaving", p.interleaving},
           {"sequence", p.sequence}, {"sharding", name_of(p.sharding)},
           {"fused", p.fused}};
+}
+
+Json tiles_json(const ResidentLayer& layer) {
+  Json products = Json::array();
+  for (const MeshProduct& p : layer.products) {
+    products.push_back({{"name", p.name}, {"rows", p.rows}, {"inner", p.inner},
+                        {"columns", p.columns}, {"aligned", p.aligned}});
+  }
+  return {{"products", products},
+          {"reduction_words", layer.reductions},
+          {"passed_words", layer.passed_words},
+          {"scalar_functions", layer.scalar_functions}};
+}
+
+Json resident_json(const Resident& r) {
+  const ResidentPlacement& at = r.placed;
+  Json kinds = Json::array();
+  for (const ResidentKind& kind : r.kinds) {
+    kinds.push_back({{"name", kind.name},
+                     {"times", kind.times},
+                     {"prefill", tiles_json(kind.prefill)},
+                     {"decode", kind.decode ? tiles_json(*kind.decode) : Json(nullptr)}});
+  }
+  return {{"mesh", {at.mesh, at.mesh}},
+          {"regions_of_wafer", at.regions_of_wafer},
+          {"layers_of_region", at.layers_of_region},
+          {"layers", at.layers},
+          {"wafers", at.wafers},
+          {"replicas", r.replicas},
+          {"requests", r.requests},
+          {"weight_bytes_of_pe", at.weight_bytes},
+          {"cache_bytes_of_pe", at.cache_bytes},
+          {"head_bytes_of_pe", at.head_bytes},
+          {"room_bytes_of_pe", at.room_bytes},
+          {"kinds", kinds},
+          {"head", r.head ? tiles_json(*r.head) : Json(nullptr)}};
 }
 
 Json to_json(const Plan& plan, const Launch& n) {
@@ -224,6 +283,7 @@ std::string print_json(const Plan& plan) {
                {"buffers", buffers},
                {"body", nodes_json(plan, plan.body)}};
   if (plan.target != Target::Cluster) json.erase("parallelism");
+  if (plan.resident) json["resident"] = resident_json(*plan.resident);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -30,6 +30,10 @@ class Verifier {
     expect(plan_.micro_batch >= 1, "the micro-batch must be at least 1 sample");
     expect(plan_.density > 0 && plan_.density <= 1, "density {} is not in (0, 1]", plan_.density);
     if (plan_.target == Target::Cluster) check_parallelism();
+    expect(plan_.resident.has_value() == (plan_.target == Target::WaferResident),
+           "target {} {} resident layers", name_of(plan_.target),
+           plan_.resident ? "has" : "has no");
+    if (plan_.resident) check_resident(*plan_.resident);
     const double samples = plan_.micro_batches * static_cast<double>(plan_.micro_batch);
     const int64_t replicas = plan_.target == Target::Cluster ? plan_.parallel.data : plan_.systems;
     const double share = static_cast<double>(plan_.batch) / static_cast<double>(replicas);
@@ -45,12 +49,44 @@ class Verifier {
     expect(p.interleaving >= 1, "interleaving of {}", p.interleaving);
   }
 
+  void check_resident(const Resident& r) {
+    const ResidentPlacement& at = r.placed;
+    expect(at.mesh >= 1 && at.wafers >= 1 && r.requests >= 1 && r.replicas >= 1,
+           "mesh {}, wafers {}, requests {}, replicas {}: each must be at least 1", at.mesh,
+           at.wafers, r.requests, r.replicas);
+    expect(at.wafers * at.regions_of_wafer * at.layers_of_region >= at.layers,
+           "{} wafers of {} regions of {} layers do not hold {} layers", at.wafers,
+           at.regions_of_wafer, at.layers_of_region, at.layers);
+    expect(static_cast<double>(at.layers_of_region) * at.layer_bytes() <= at.room_bytes,
+           "{} layers of {} bytes a PE do not lie in {} bytes", at.layers_of_region,
+           at.layer_bytes(), at.room_bytes);
+    expect(at.wafers * r.replicas <= plan_.systems, "{} replicas of {} wafers, {} systems",
+           r.replicas, at.wafers, plan_.systems);
+    double layers = 0;
+    for (const ResidentKind& kind : r.kinds) {
+      layers += kind.times;
+      check_resident(kind.prefill, at);
+      if (kind.decode) check_resident(*kind.decode, at);
+    }
+    expect(layers == static_cast<double>(at.layers), "{} layers are placed, kinds have {}",
+           at.layers, layers);
+  }
+
+  void check_resident(const ResidentLayer& layer, const ResidentPlacement& at) {
+    expect(layer.mesh == at.mesh, "a layer on a mesh of {}, its region has {}", layer.mesh,
+           at.mesh);
+    for (const MeshProduct& p : layer.products) {
+      expect(p.rows >= 1 && p.inner >= 1 && p.columns >= 1, "product {}: an empty tile", p.name);
+    }
+  }
+
   void check_kernel(const Kernel& k) {
     const bool in_range =
         k.function.index < plan_.graph.functions.size() &&
         k.first_op + k.op_count <= plan_.graph.functions[k.function.index].ops.size();
-    expect(in_range || plan_.target == Target::Cluster, "kernel {}: its ops are not in the graph",
-           k.name);
+    const bool has_graph =
+        plan_.target != Target::Cluster && plan_.target != Target::WaferResident;
+    expect(in_range || !has_graph, "kernel {}: its ops are not in the graph", k.name);
     expect(k.work.total().value >= 0 && k.work.read.value >= 0, "kernel {}: negative work", k.name);
   }
 

@@ -15,6 +15,10 @@ Json maybe(const std::optional<Quantity<Tag>>& value) {
   return value ? Json(value->value) : Json(nullptr);
 }
 
+Json maybe_number(const std::optional<double>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
 Json to_json(const estimate::Memory& m) {
   return {{"weights_bytes", m.weights.value},
           {"activations_bytes", m.activations.value},
@@ -54,9 +58,6 @@ Json to_json(const estimate::Roofline& r) {
 void add_cluster(Json& json, const estimate::Answer& a) {
   const estimate::ClusterParts& c = *a.cluster;
   const plan::Parallelism& p = c.parallel;
-  const auto maybe_number = [](const std::optional<double>& value) {
-    return value ? Json(*value) : Json(nullptr);
-  };
   json["parallelism"] = {{"tensor", p.tensor},
                          {"pipeline", p.pipeline},
                          {"data", p.data},
@@ -84,6 +85,43 @@ void add_cluster(Json& json, const estimate::Answer& a) {
                    {"replica_exchange_seconds", c.replica_exchange.value},
                    {"update_seconds", c.update.value},
                    {"straggler_ratio", c.straggler}};
+  json["roofline"] = {{"peak_flops_per_second", a.roofline.peak.value},
+                      {"attained_flops_per_second", a.roofline.attained.value}};
+}
+
+Json to_json(const estimate::ResidentPart& p) {
+  return {{"latency_seconds", p.latency().value},  {"step_seconds", p.step.value},
+          {"products_seconds", p.products.value},  {"exchange_seconds", p.exchange.value},
+          {"scalars_seconds", p.scalars.value},    {"hand_over_seconds", p.hand_over.value},
+          {"head_seconds", p.head.value}};
+}
+
+void add_resident(Json& json, const estimate::Answer& a) {
+  const estimate::ResidentParts& r = *a.resident;
+  const plan::ResidentPlacement& at = r.placed;
+  const auto& decode = r.times.decode;
+  json["prefill_tokens_per_second"] = *a.prefill_tokens_per_second;
+  json["decode_tokens_per_second"] = maybe_number(a.decode_tokens_per_second);
+  json["first_token_seconds"] = r.times.prefill.latency().value;
+  json["token_latency_seconds"] = decode ? Json(decode->latency().value) : Json(nullptr);
+  json["energy_joules_per_token"] = decode ? Json(r.energy_per_token.value) : Json(nullptr);
+  json["resident"] = {{"cores", at.mesh},
+                      {"wafers", at.wafers},
+                      {"replicas", r.replicas},
+                      {"requests_of_replica", r.requests},
+                      {"regions", at.regions()},
+                      {"regions_of_wafer", at.regions_of_wafer},
+                      {"layers", at.layers},
+                      {"layers_of_region", at.layers_of_fullest()},
+                      {"most_layers_of_region", at.layers_of_region},
+                      {"prefill", to_json(r.times.prefill)},
+                      {"decode", decode ? to_json(*decode) : Json(nullptr)}};
+  json["memory"] = {{"weights_bytes", a.memory.weights.value},
+                    {"cache_bytes", a.memory.activations.value},
+                    {"layer_weights_bytes_of_pe", at.weight_bytes},
+                    {"layer_cache_bytes_of_pe", at.cache_bytes},
+                    {"pe_used_bytes", r.pe_used.value},
+                    {"pe_capacity_bytes", r.pe_capacity.value}};
   json["roofline"] = {{"peak_flops_per_second", a.roofline.peak.value},
                       {"attained_flops_per_second", a.roofline.attained.value}};
 }
@@ -127,12 +165,14 @@ std::string json(const study::Result& r, const AnswerOptions& options) {
                {"store_update_seconds", a.store_update.value},
                {"reduce_tree_seconds", a.reduce_tree.value},
                {"roofline", to_json(a.roofline)}};
+  if (!r.mode_reason.empty()) json["mode_reason"] = r.mode_reason;
   if (a.cluster) add_cluster(json, a);
   if (r.target) {
     json["samples_to_target"] = r.target->samples;
     json["time_to_target_seconds"] = maybe(r.time_to_target);
     json["target"] = {{"quality", r.target->quality}, {"source", r.target->source}};
   }
+  if (a.resident) add_resident(json, a);
   if (options.paper_roofline) {
     json["paper_roofline"] = {{"flops_per_byte", a.paper_roofline.intensity},
                               {"attained_flops_per_second", a.paper_roofline.attained.value}};

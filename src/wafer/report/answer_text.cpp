@@ -33,16 +33,25 @@ class Facts {
 
 std::string rate(double value) { return human(value, ""); }
 
+const char* way(const Result& r) {
+  if (r.answer.cluster) return "cluster of GPUs";
+  return r.answer.resident ? "resident weights" : "weight streaming";
+}
+
 std::string headline(const Result& r) {
   const bool training = r.question.phase == study::Phase::Train;
   const int64_t systems = r.question.systems;
   return fmt::format("{}: {} samples/s {} on {}{} ({})\n", r.model,
                      rate(r.answer.samples_per_second), training ? "in training" : "in inference",
                      r.machine, systems == 1 ? "" : fmt::format(" x {}", systems),
-                     r.answer.cluster ? "cluster of GPUs" : "weight streaming");
+                     way(r));
 }
 
 std::string batch_words(const Result& r) {
+  if (r.answer.resident) {
+    return fmt::format("{} request{}, {}", r.question.batch, r.question.batch == 1 ? "" : "s",
+                       r.micro_batch_reason);
+  }
   return fmt::format("{} samples a step; {} micro-batch{} of {} on each system ({})",
                      r.question.batch, r.micro_batches, r.micro_batches == 1 ? "" : "es",
                      r.micro_batch, r.micro_batch_reason);
@@ -58,6 +67,7 @@ std::string error_words(const Result& r) {
 }
 
 void add_cluster_facts(const Result& r, Facts& facts);
+void add_resident_facts(const Result& r, Facts& facts);
 
 void add_target(const Result& r, Facts& facts) {
   const double samples = r.target->samples;
@@ -78,6 +88,9 @@ std::string main_facts(const Result& r) {
   if (r.question.sparsity > 0) {
     facts.add("sparsity", percent(r.question.sparsity).text + " of the weights are zero");
   }
+  if (!r.mode_reason.empty()) {
+    facts.add("mode", fmt::format("{}: {}", study::name_of(r.mode), r.mode_reason));
+  }
   facts.add("batch", batch_words(r));
   facts.add("step",
             fmt::format("{}, limited by {}", human(a.step.value, "s"), estimate::name_of(a.bound)));
@@ -87,6 +100,7 @@ std::string main_facts(const Result& r) {
       fmt::format("{} ({} of peak), {} a step", human(a.model_flops_per_second.value, "FLOP/s"),
                   percent(a.utilization).text, human(a.model_flops_per_step.value, "FLOP")));
   if (a.cluster) add_cluster_facts(r, facts);
+  if (a.resident) add_resident_facts(r, facts);
   facts.add("energy", human(a.energy_per_step.value, "J") + " a step");
   if (r.epoch) {
     facts.add("epoch", fmt::format("{} of {} samples", duration(r.epoch->value).text,
@@ -195,6 +209,71 @@ void add_cluster_facts(const Result& r, Facts& facts) {
   }
 }
 
+void add_resident_facts(const Result& r, Facts& facts) {
+  const estimate::ResidentParts& parts = *r.answer.resident;
+  const plan::ResidentPlacement& at = parts.placed;
+  facts.add("prefill", fmt::format("{} tokens/s; first token after {}",
+                                   rate(*r.answer.prefill_tokens_per_second),
+                                   human(parts.times.prefill.latency().value, "s")));
+  if (parts.times.decode) {
+    facts.add("decode", fmt::format("{} tokens/s; a token every {} for each request; {} a token",
+                                    rate(*r.answer.decode_tokens_per_second),
+                                    human(parts.times.decode->step.value, "s"),
+                                    human(parts.energy_per_token.value, "J")));
+  }
+  facts.add("cores", r.activation_reason);
+  facts.add("layers", fmt::format("{} in {} region{}, {} of which lie on a wafer; {} wafer{}{}",
+                                  at.layers, at.regions(), at.regions() == 1 ? "" : "s",
+                                  at.regions_of_wafer, at.wafers, at.wafers == 1 ? "" : "s in a row",
+                                  parts.replicas == 1
+                                      ? ""
+                                      : fmt::format(", {} replicas", parts.replicas)));
+}
+
+Table resident_table(const Result& r) {
+  const estimate::ResidentTimes& times = r.answer.resident->times;
+  Table table{.columns = {{"part", "part"},
+                          {"prefill", "prefill_seconds", Align::Right},
+                          {"share", "prefill_share", Align::Right}},
+              .rows = {}};
+  if (times.decode) {
+    table.columns.push_back({"one token", "decode_seconds", Align::Right});
+    table.columns.push_back({"share", "decode_share", Align::Right});
+  }
+  using Part = estimate::ResidentPart;
+  const std::pair<const char*, Seconds Part::*> parts[] = {
+      {"matrix products", &Part::products},
+      {"tiles passed on, sums over PEs", &Part::exchange},
+      {"exponentials and divisions", &Part::scalars},
+      {"between regions and wafers", &Part::hand_over},
+      {"head", &Part::head}};
+  for (const auto& [name, part] : parts) {
+    table.rows.push_back({name});
+    const auto add = [&](const Part& of) {
+      table.rows.back().push_back(quantity((of.*part).value, "s"));
+      table.rows.back().push_back(percent(of.*part / of.latency()));
+    };
+    add(times.prefill);
+    if (times.decode) add(*times.decode);
+  }
+  return table;
+}
+
+std::string pe_memory_facts(const Result& r) {
+  const estimate::ResidentParts& parts = *r.answer.resident;
+  const plan::ResidentPlacement& at = parts.placed;
+  Facts facts;
+  facts.add("weights", human(r.answer.memory.weights.value, "B") + " on all wafers");
+  facts.add("keys and values", human(r.answer.memory.activations.value, "B"));
+  facts.add("a layer, of a PE", fmt::format("{} weights, {} keys and values",
+                                            human(at.weight_bytes, "B"),
+                                            human(at.cache_bytes, "B")));
+  facts.add("fullest PE", fmt::format("{} of {} with {} layer{}", human(parts.pe_used.value, "B"),
+                                      human(parts.pe_capacity.value, "B"), at.layers_of_fullest(),
+                                      at.layers_of_fullest() == 1 ? "" : "s"));
+  return facts.text();
+}
+
 }  // namespace
 
 Table time_table(const Result& r) {
@@ -230,6 +309,10 @@ std::string text(const Result& r, const AnswerOptions& options) {
   if (r.answer.cluster) {
     return headline(r) + "\n" + main_facts(r) + "\nWhere the time of a step goes, on one GPU\n" +
            text(parts_table(r)) + "\nMemory of a GPU\n" + gpu_memory_facts(r);
+  }
+  if (r.answer.resident) {
+    return headline(r) + "\n" + main_facts(r) + "\nWhere the time of a request goes\n" +
+           text(resident_table(r)) + "\nMemory of a PE\n" + pe_memory_facts(r);
   }
   return headline(r) + "\n" + main_facts(r) + "\nWhere the time of a step goes\n" +
          text(time_table(r)) + "\nMemory\n" + memory_facts(r) + "\nRoofline\n" +

@@ -31,6 +31,12 @@ Value cluster(const Attempt& a) {
   return a.result && a.result->answer.cluster ? Value(Get(*a.result->answer.cluster)) : Value();
 }
 
+// The same of what only wafers with resident weights have.
+template <auto Get>
+Value resident(const Attempt& a) {
+  return a.result && a.result->answer.resident ? Value(Get(*a.result->answer.resident)) : Value();
+}
+
 template <typename T>
 Value asked(const std::optional<T>& value) {
   return value ? Value(*value) : Value();
@@ -59,6 +65,11 @@ Value recompute(const Attempt& a) {
   if (a.result) return words(plan::name_of(a.result->recompute));
   return a.question.recompute ? Value(words(plan::name_of(*a.question.recompute))) : Value();
 }
+Value token_latency(const Attempt& a) {
+  if (!a.result || !a.result->answer.resident) return {};
+  const auto& decode = a.result->answer.resident->times.decode;
+  return decode ? Value(decode->latency().value) : Value();
+}
 std::optional<double> headroom(const Result& r) {
   const std::optional<Headroom> h = headroom_of(r);
   return h ? std::optional<double>(h->free) : std::nullopt;
@@ -66,6 +77,7 @@ std::optional<double> headroom(const Result& r) {
 
 using R = Result;
 using C = estimate::ClusterParts;
+using W = estimate::ResidentParts;
 using A = Attempt;
 
 constexpr auto Less = Better::Less, More = Better::More, Neither = Better::Neither;
@@ -116,6 +128,11 @@ constexpr std::array Keys = {
               maybe<[](const R& r) { return r.answer.prefill_tokens_per_second; }>},
     AnswerKey{"decode_tokens_per_second", "", More,
               maybe<[](const R& r) { return r.answer.decode_tokens_per_second; }>},
+    AnswerKey{"first_token_seconds", "s", Less,
+              resident<[](const W& w) { return w.times.prefill.latency().value; }>},
+    AnswerKey{"token_latency_seconds", "s", Less, token_latency},
+    AnswerKey{"resident.cores", "", Neither, resident<[](const W& w) { return w.placed.mesh; }>},
+    AnswerKey{"resident.wafers", "", Less, resident<[](const W& w) { return w.placed.wafers; }>},
     AnswerKey{"hardware_flops_per_second_per_gpu", "FLOP/s", More,
               cluster<[](const C& c) { return c.hardware_flops_per_gpu.value; }>},
     AnswerKey{"parallelism.tensor", "", Neither,

@@ -107,6 +107,10 @@ std::optional<Headroom> headroom_of(const Result& result) {
     consider(a.cluster->gpu_used, a.cluster->gpu_capacity, "GPU");
     return least;
   }
+  if (a.resident) {
+    consider(a.resident->pe_used, a.resident->pe_capacity, "PE");
+    return least;
+  }
   const estimate::Memory& m = a.memory;
   consider(m.store_total, m.store_capacity, "weight store");
   consider(m.activations_on_wafer + m.workspace, m.wafer_capacity, "wafer");

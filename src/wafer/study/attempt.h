@@ -44,7 +44,7 @@ Question question_for(const Question& question, const Contender& contender);
 /// Memory of the place that is fullest, as a share of it.
 struct Headroom {
   double free = 0;    ///< 1 is empty, 0 full
-  std::string place;  ///< "weight store", "wafer", "GPU"
+  std::string place;  ///< "weight store", "wafer", "PE", "GPU"
 };
 /// Absent where the answer says of no place how full it is.
 std::optional<Headroom> headroom_of(const Result& result);

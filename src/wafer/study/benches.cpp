@@ -55,6 +55,16 @@ std::unique_ptr<ClusterBench> make(const Question& q) {
       new ClusterBench{std::move(network), stack_of(forward), std::move(compiler)});
 }
 
+template <>
+std::unique_ptr<ResidentBench> make(const Question& q) {
+  Network network = open_network(network_request(q));
+  const ir::Graph forward = prepared(network, dtype_of(q.precision));
+  network.graph = {};
+  compile::ResidentCompiler compiler(forward, network.tokens_per_sample);
+  return std::unique_ptr<ResidentBench>(
+      new ResidentBench{std::move(network), stack_of(forward), std::move(compiler)});
+}
+
 std::vector<std::string> kernels_of(const plan::Plan& plan) {
   std::set<std::string> names;
   for (const plan::Kernel& kernel : plan.kernels) names.insert(kernel.implementation);
@@ -113,6 +123,7 @@ const T& Benches<T>::of(const Question& q) {
   return *kept_.front().second;
 }
 template class Benches<StreamedBench>;
+template class Benches<ResidentBench>;
 template class Benches<ClusterBench>;
 
 Result result_of(const Question& q, const Network& network, const Stack& stack,

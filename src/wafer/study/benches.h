@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "wafer/compile/cluster.h"
+#include "wafer/compile/resident_plan.h"
 #include "wafer/compile/streamed.h"
 #include "wafer/study/coverage.h"
 #include "wafer/study/network.h"
@@ -35,6 +36,13 @@ struct ClusterBench {
   compile::ClusterCompiler compiler;
 };
 
+/// The same for wafers that hold all weights.
+struct ResidentBench {
+  Network network;
+  Stack stack;
+  compile::ResidentCompiler compiler;
+};
+
 /// Benches of one kind, the last used first.
 template <typename T>
 class Benches {
@@ -51,6 +59,7 @@ class Benches {
 struct Workbench::Kept {
   std::map<std::string, machine::Machine> machines;
   Benches<StreamedBench> streamed;
+  Benches<ResidentBench> resident;
   Benches<ClusterBench> clusters;
   std::vector<Coverage> coverage = load_coverage();
 };
@@ -61,14 +70,18 @@ Result result_of(const Question& question, const Network& network, const Stack& 
 /// Epoch, training time and time to a target, from the rates of the answer.
 void set_durations(Result& result);
 
-/// Answers on a wafer with streamed weights, and on a cluster of GPUs. The question is checked.
+/// Answers on a wafer with streamed or resident weights, and on a cluster of GPUs. The question is checked.
 Result answer_streamed(const Question& question, const StreamedBench& bench,
+                       const machine::Wafer& machine);
+Result answer_resident(const Question& question, const ResidentBench& bench,
                        const machine::Wafer& machine);
 Result answer_cluster(const Question& question, const ClusterBench& bench,
                       const machine::GpuCluster& cluster);
 
 /// The same as plans to be priced (Workbench::planned).
 Planned planned_streamed(const Question& question, const StreamedBench& bench,
+                         const machine::Wafer& machine);
+Planned planned_resident(const Question& question, const ResidentBench& bench,
                          const machine::Wafer& machine);
 Planned planned_cluster(const Question& question, const ClusterBench& bench,
                         const machine::GpuCluster& cluster);

@@ -12,6 +12,7 @@ namespace {
 using machine::Machine;
 
 machine::Fitted& wafer(Machine& m) { return std::get<machine::Wafer>(m).fitted; }
+machine::Resident& resident(Machine& m) { return std::get<machine::Wafer>(m).resident; }
 machine::GpuFitted& gpu(Machine& m) { return std::get<machine::GpuCluster>(m).fitted; }
 
 // One set of constants for all of them: rows of one are too few to tell it from another.
@@ -72,6 +73,27 @@ FitKind cluster_inference() {
           .halved = true};
 }
 
+FitKind resident_inference() {
+  return {.name = "resident-inference",
+          .title = "inference on a wafer with resident weights",
+          .mode = Mode::Resident,
+          .phase = Phase::Infer,
+          .machines = {"wse2"},
+          .constants =
+              {
+                  {"resident.vector_start_cycles", 1, 4, 20,
+                   [](Machine& m) -> double& { return resident(m).vector_start.value.value; }},
+                  {"resident.shift_step_cycles", 10, 300, 2000,
+                   [](Machine& m) -> double& { return resident(m).shift_step.value.value; }},
+                  {"resident.reduction_cycles", 10, 150, 2000,
+                   [](Machine& m) -> double& { return resident(m).reduction.value.value; }},
+                  {"resident.reduction_hop_cycles", 0.1, 1.5, 10,
+                   [](Machine& m) -> double& { return resident(m).reduction_hop.value.value; }},
+              },
+          .tolerance = 0.02,
+          .halved = true};
+}
+
 }  // namespace
 
 bool FitKind::has(const Measurement& m) const {
@@ -84,8 +106,8 @@ bool FitKind::suits(const Machine& machine) const {
 }
 
 const std::vector<FitKind>& fit_kinds() {
-  static const std::vector<FitKind> kinds = {streamed_training(), cluster_training(),
-                                             cluster_inference()};
+  static const std::vector<FitKind> kinds = {streamed_training(), resident_inference(),
+                                             cluster_training(), cluster_inference()};
   return kinds;
 }
 

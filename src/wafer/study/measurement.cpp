@@ -31,6 +31,18 @@ class RowReader {
     return read<int64_t>(column, "a whole number", csv_.cell(row_, column));
   }
 
+  // "480x480"
+  std::optional<int64_t> cores() {
+    const std::string_view cell = csv_.has("cores") ? csv_.cell(row_, "cores") : "";
+    if (cell.empty()) return std::nullopt;
+    try {
+      return cores_of(cell, "cores");
+    } catch (const InputError&) {
+      fail("cores", "the edges of a square mesh, as 480x480");
+      return std::nullopt;
+    }
+  }
+
   // "dense", "0.75", "75%", "75% unstructured".
   double sparsity() {
     std::string_view cell = csv_.cell(row_, "sparsity");
@@ -131,6 +143,7 @@ Question question_of(RowReader& row) {
     q.recompute = row.word<plan::Recompute>("recompute", recompute_named, plan::Recompute::None,
                                             "none, selective or full");
   }
+  q.cores = row.cores();
   q.sparsity = row.sparsity();
   q.cluster = pins_of(row, q);
   return q;
@@ -247,8 +260,8 @@ std::vector<Measurement> measurements(const Csv& csv) {
 std::string configuration_of(const Measurement& m) {
   const Question& q = m.question;
   const ClusterPins& c = q.cluster;
-  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", q.model, m.machine,
-                     m.mode, name_of(q.phase), q.batch, q.seq.value_or(0), name_of(q.precision),
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", q.model,
+                     m.machine, m.mode, q.cores.value_or(0), name_of(q.phase), q.batch, q.seq.value_or(0), name_of(q.precision),
                      q.systems, q.sparsity, m.predict,
                      q.recompute ? plan::name_of(*q.recompute) : "", c.tensor.value_or(0),
                      c.pipeline.value_or(0), c.interleaving.value_or(0), c.sequence.value_or(false),

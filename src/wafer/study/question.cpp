@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
 
 #include "wafer/base/error.h"
@@ -12,6 +13,7 @@ namespace {
 // Far beyond any use, and small enough that no product of two overflows.
 constexpr int64_t MostSamples = 1'000'000'000'000;
 constexpr int64_t MostTokens = 1'000'000'000;
+constexpr int64_t MostCores = 1'000'000;  // of an edge
 constexpr int64_t MostSystems = 1'000'000;
 
 template <typename Enum, size_t N>
@@ -78,6 +80,19 @@ std::optional<plan::Recompute> recompute_named(std::string_view name) {
   return std::nullopt;
 }
 
+int64_t cores_of(std::string_view word, std::string_view option) {
+  const size_t times = word.find('x');
+  const std::string_view first = word.substr(0, times);
+  const std::string_view second = times == std::string_view::npos ? first : word.substr(times + 1);
+  int64_t edge = 0;
+  const auto [rest, error] = std::from_chars(first.data(), first.data() + first.size(), edge);
+  const bool is_count =
+      error == std::errc() && rest == first.data() + first.size() && edge >= 1;
+  if (is_count && first == second) return edge;
+  throw InputError(fmt::format(
+      "{}: expected the edges of a square mesh of PEs, as in 480x480, found \"{}\"", option, word));
+}
+
 DType dtype_of(Precision precision) {
   switch (precision) {
     case Precision::Bf16:
@@ -100,6 +115,7 @@ void check(const Question& question) {
   check_count(problems, "--batch", question.batch, MostSamples);
   check_count(problems, "--systems", question.systems, MostSystems);
   if (question.seq) check_count(problems, "--seq", *question.seq, MostTokens);
+  if (question.cores) check_count(problems, "--cores", *question.cores, MostCores);
   if (question.micro_batch) {
     check_count(problems, "--micro-batch", *question.micro_batch, MostSamples);
   }

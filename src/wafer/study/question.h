@@ -48,6 +48,7 @@ struct Question {
   int64_t systems = 1;
   std::optional<int64_t> micro_batch{};  ///< samples that one system works on at a time
   std::optional<plan::Recompute> recompute{};
+  std::optional<int64_t> cores{};  ///< PEs of an edge of the mesh of a layer, with resident weights
   double sparsity = 0;                    ///< fraction of the weights that are zero, in [0, 1)
   std::optional<double> epoch_samples{};  ///< asks for epoch_seconds
   std::optional<double> tokens{};         ///< asks for train_seconds
@@ -84,6 +85,7 @@ struct Result {
   std::string model;    ///< as asked, of a file its name
   std::string machine;  ///< name
   Mode mode = Mode::Streamed;
+  std::string mode_reason;  ///< where it was chosen; empty where asked for
   int64_t seq_len = 1;
   int64_t micro_batch = 1;
   double micro_batches = 1;  ///< that one system runs in a step
@@ -118,6 +120,9 @@ inline constexpr std::array Phases = {Phase::Train, Phase::Infer};
 inline constexpr std::array Modes = {Mode::Auto, Mode::Streamed, Mode::Pipelined, Mode::Resident};
 inline constexpr std::array Precisions = {Precision::Any16, Precision::F16, Precision::Bf16,
                                           Precision::Cb16,  Precision::F32, Precision::Tf32};
+
+/// The edge of a square mesh: "480x480" or "480". Throws InputError that starts with `option`.
+int64_t cores_of(std::string_view word, std::string_view option);
 
 /// The type that the network is built in.
 DType dtype_of(Precision precision);

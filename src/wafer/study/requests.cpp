@@ -22,6 +22,10 @@ compile::StreamedRequest streamed_request(const Question& q) {
           .density = 1 - q.sparsity};
 }
 
+compile::ResidentQuestion resident_question(const Question& q) {
+  return {.systems = q.systems, .batch = q.batch, .mesh = q.cores};
+}
+
 compile::ClusterRequest cluster_request(const Question& q) {
   return {.systems = q.systems,
           .batch = q.batch,
@@ -50,7 +54,27 @@ void check_wafer_question(const Question& q) {
         "--tp, --pp, --dp, --interleaving, --sequence-parallel, --sharding, --length-variation: "
         "they spread a network over GPUs; give a cluster as --machine");
   }
+  if (q.cores && q.mode != Mode::Resident && q.mode != Mode::Auto) {
+    problems.add("--cores: the mesh of a layer whose weights stay; it goes with --mode resident");
+  }
   problems.throw_if_any("the question does not suit a wafer:");
+}
+
+std::vector<std::string> against_resident(const Question& q) {
+  std::vector<std::string> reasons;
+  if (q.phase == Phase::Train) {
+    reasons.emplace_back("it is for --phase infer; train with --mode streamed or pipelined");
+  }
+  if (q.precision == Precision::F32) {
+    reasons.emplace_back("it is priced for 16-bit floats; leave out --precision f32");
+  }
+  if (q.sparsity > 0) {
+    reasons.emplace_back("weights that stay save nothing where they are zero; leave out --sparsity");
+  }
+  if (q.micro_batch || q.recompute) {
+    reasons.emplace_back("it has no micro-batches; leave out --micro-batch and --recompute");
+  }
+  return reasons;
 }
 
 void check_cluster_question(const Question& q) {
@@ -61,8 +85,8 @@ void check_cluster_question(const Question& q) {
   if (q.sparsity > 0) {
     problems.add("--sparsity: zeros that lie anywhere save a GPU nothing; leave it out");
   }
-  if (q.mode == Mode::Streamed) {
-    problems.add("--mode streamed: a way to run a wafer; leave it out for GPUs");
+  if (q.mode == Mode::Streamed || q.mode == Mode::Resident || q.cores) {
+    problems.add("--mode and --cores: ways to run a wafer; leave them out for GPUs");
   }
   problems.throw_if_any("the question does not suit a cluster of GPUs:");
 }

@@ -46,6 +46,8 @@ void set_mode(Question& q, const std::string& word) {
   q.mode = expect(mode_named(word), "mode", "auto, streamed, pipelined or resident", word);
 }
 
+void set_cores(Question& q, const std::string& word) { q.cores = cores_of(word, "--axis cores"); }
+
 void set_precision(Question& q, const std::string& word) {
   q.precision =
       expect(precision_named(word), "precision", "16bit, f16, bf16, cb16, f32 or tf32", word);
@@ -71,6 +73,7 @@ constexpr std::array Settings = {
     Setting{"systems", Kind::Count, [](Question& q, double v) { q.systems = whole(v); }},
     Setting{"phase", Kind::Word, nullptr, set_phase},
     Setting{"mode", Kind::Word, nullptr, set_mode},
+    Setting{"cores", Kind::Word, nullptr, set_cores},
     Setting{"batch", Kind::Count, [](Question& q, double v) { q.batch = whole(v); }},
     Setting{"seq", Kind::Count, [](Question& q, double v) { q.seq = whole(v); }},
     Setting{"precision", Kind::Word, nullptr, set_precision},

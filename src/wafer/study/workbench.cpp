@@ -9,8 +9,11 @@
 namespace wafer::study {
 namespace {
 
-// Weight streaming runs every network; another mode must be asked for.
-Mode chosen_mode(const Question& q) { return q.mode == Mode::Auto ? Mode::Streamed : q.mode; }
+void check_resident(const Question& q) {
+  Problems problems;
+  for (const std::string& reason : against_resident(q)) problems.add(reason);
+  problems.throw_if_any("--mode resident does not suit the question:");
+}
 
 [[noreturn]] void refuse_mode(Mode mode) {
   throw InputError(fmt::format("mode {}: not modelled in this version", name_of(mode)));
@@ -32,13 +35,38 @@ const machine::Wafer& Workbench::wafer(const std::string& name_or_path) {
 }
 
 uint64_t Workbench::networks_made() const {
-  return kept_->streamed.made() + kept_->clusters.made();
+  return kept_->streamed.made() + kept_->resident.made() + kept_->clusters.made();
 }
 
 Result Workbench::answer(const Question& question) {
   check(question);
   return std::visit([&](const auto& kind) { return answer(question, kind); },
                     machine(question.machine));
+}
+
+// Weight streaming runs every network. One that generates is read token by token, for which weights
+// that stay are the faster, where they fit.
+Mode Workbench::mode_on(const Question& q, const machine::Wafer& machine, std::string& reason) {
+  if (q.mode == Mode::Resident) check_resident(q);
+  if (q.mode != Mode::Auto) return q.mode;
+  if (q.phase == Phase::Train) return Mode::Streamed;
+  if (!against_resident(q).empty()) {
+    if (q.cores) check_resident(q);
+    return Mode::Streamed;
+  }
+  try {
+    const ResidentBench& bench = kept_->resident.of(q);
+    if (!bench.compiler.profile().generates) return Mode::Streamed;
+    bench.compiler.plan(machine, resident_question(q));
+    reason = "the network generates and its weights fit";
+    return Mode::Resident;
+  } catch (const CapacityError& error) {
+    if (q.cores) throw;
+    reason = fmt::format("resident weights do not fit: {}", error.what());
+  } catch (const InputError& error) {
+    if (q.cores) throw;
+  }
+  return Mode::Streamed;
 }
 
 void Workbench::set_trust(Result& result, const machine::Machine& machine) const {
@@ -59,30 +87,37 @@ Result Workbench::answer(const Question& question, const machine::GpuCluster& cl
 Result Workbench::answer(const Question& question, const machine::Wafer& machine) {
   check(question);
   check_wafer_question(question);
+  std::string reason;
   Result result = [&] {
-    switch (const Mode mode = chosen_mode(question)) {
+    switch (const Mode mode = mode_on(question, machine, reason)) {
+      case Mode::Resident:
+        return answer_resident(question, kept_->resident.of(question), machine);
       case Mode::Streamed:
         return answer_streamed(question, kept_->streamed.of(question), machine);
       default:
         refuse_mode(mode);
     }
   }();
+  result.mode_reason = std::move(reason);
   set_trust(result, machine);
   return result;
 }
 
 plan::Plan Workbench::plan(const Question& question) {
   check(question);
-  const machine::Machine& any = machine(question.machine);
+  const machine::Machine& any = this->machine(question.machine);
   if (const auto* cluster = std::get_if<machine::GpuCluster>(&any)) {
     check_cluster_question(question);
     return kept_->clusters.of(question).compiler.plan(*cluster, cluster_request(question));
   }
   check_wafer_question(question);
-  switch (const Mode mode = chosen_mode(question)) {
+  std::string reason;
+  const machine::Wafer& machine = wafer(question.machine);
+  switch (const Mode mode = mode_on(question, machine, reason)) {
+    case Mode::Resident:
+      return kept_->resident.of(question).compiler.plan(machine, resident_question(question));
     case Mode::Streamed:
-      return kept_->streamed.of(question).compiler.plan(wafer(question.machine),
-                                                        streamed_request(question));
+      return kept_->streamed.of(question).compiler.plan(machine, streamed_request(question));
     default:
       refuse_mode(mode);
   }
@@ -99,9 +134,13 @@ Planned Workbench::planned(const Question& q, const machine::Machine& machine) {
     return planned_cluster(q, kept_->clusters.of(q), *cluster);
   }
   check_wafer_question(q);
-  switch (const Mode mode = chosen_mode(q)) {
+  std::string reason;
+  const auto& wafer = std::get<machine::Wafer>(machine);
+  switch (const Mode mode = mode_on(q, wafer, reason)) {
+    case Mode::Resident:
+      return planned_resident(q, kept_->resident.of(q), wafer);
     case Mode::Streamed:
-      return planned_streamed(q, kept_->streamed.of(q), std::get<machine::Wafer>(machine));
+      return planned_streamed(q, kept_->streamed.of(q), wafer);
     default:
       refuse_mode(mode);
   }

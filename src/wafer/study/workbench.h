@@ -5,6 +5,7 @@
 #include <string>
 
 #include "wafer/compile/cluster.h"
+#include "wafer/compile/resident_plan.h"
 #include "wafer/compile/streamed.h"
 #include "wafer/machine/machine.h"
 #include "wafer/plan/plan.h"
@@ -57,6 +58,10 @@ class Workbench {
   /// Expected error, and reasons why the answer is beyond what was measured.
   void set_trust(Result& result, const machine::Machine& machine) const;
 
+  /// How a wafer is to be run: as asked, or resident where a network generates and fits, or
+  /// streamed. Says why in `reason` where it was chosen.
+  Mode mode_on(const Question& question, const machine::Wafer& machine, std::string& reason);
+
   struct Kept;
   std::unique_ptr<Kept> kept_;
 };
@@ -64,10 +69,13 @@ class Workbench {
 /// What the parts of a question are to those who answer them.
 NetworkRequest network_request(const Question& question);
 compile::StreamedRequest streamed_request(const Question& question);
+compile::ResidentQuestion resident_question(const Question& question);
 compile::ClusterRequest cluster_request(const Question& question);
 /// Throws InputError for what can be asked of the other kind of machine only.
 void check_wafer_question(const Question& question);
 void check_cluster_question(const Question& question);
+/// Why a question cannot be put to a wafer that holds all weights; empty where it can.
+std::vector<std::string> against_resident(const Question& question);
 
 /// One question on a workbench of its own.
 Result answer(const Question& question);
