@@ -163,8 +163,8 @@ void check_mesh(const machine::Wafer& machine, int64_t mesh) {
                                mesh, machine.name, width, height, std::min(width, height)));
 }
 
-/// Wafers that all layers need. The head lies on PEs that no region has, or beside the layers of the
-/// last region, or in a region of its own.
+/// Wafers that all layers need. The head lies on PEs that no region has, or beside the layers of
+/// the last region, or in a region of its own.
 int64_t wafers_of(const plan::ResidentPlacement& at, int64_t usable_pes) {
   int64_t regions = (at.layers + at.layers_of_region - 1) / at.layers_of_region;
   const int64_t in_last = at.layers - (regions - 1) * at.layers_of_region;
@@ -182,8 +182,7 @@ ResidentLayer resident_layer(const LayerProfile& layer, const ResidentRequest& r
   return Spreader(layer, request).run();
 }
 
-std::optional<ResidentLayer> resident_head(const Profile& profile,
-                                           const ResidentRequest& request) {
+std::optional<ResidentLayer> resident_head(const Profile& profile, const ResidentRequest& request) {
   const LayerProfile* const head = head_of(profile);
   if (head == nullptr) return std::nullopt;
   ResidentRequest token = request;
@@ -234,8 +233,8 @@ void check_fits(const plan::ResidentPlacement& placed, int64_t requests, int64_t
   if (placed.wafers > systems) {
     throw CapacityError(fmt::format(
         "{} layers need {} wafers on {}x{} cores, {} a wafer; found {}: give --systems {}{}",
-        placed.layers, placed.wafers, mesh, mesh,
-        placed.regions_of_wafer * placed.layers_of_region, systems, placed.wafers,
+        placed.layers, placed.wafers, mesh, mesh, placed.regions_of_wafer * placed.layers_of_region,
+        systems, placed.wafers,
         requests > 1 ? fmt::format(" or a smaller --batch: {} requests are in flight", requests)
                      : ""));
   }

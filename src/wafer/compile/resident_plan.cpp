@@ -141,10 +141,10 @@ class Assembler {
       const bool prefill = part == Part::Prefill;
       if (!prefill && !kind.decode) continue;
       const std::string name = kind.name + (prefill ? ", a prompt" : ", one token");
-      plan_.body.emplace_back(plan::Repeat{.over = plan::Repeat::Over::Layers,
-                                           .times = kind.times,
-                                           .body = {layer(name, prefill ? kind.prefill
-                                                                        : *kind.decode)}});
+      plan_.body.emplace_back(
+          plan::Repeat{.over = plan::Repeat::Over::Layers,
+                       .times = kind.times,
+                       .body = {layer(name, prefill ? kind.prefill : *kind.decode)}});
     }
   }
 
@@ -181,8 +181,8 @@ ResidentCompiler::ResidentCompiler(const ir::Graph& forward, int64_t tokens_per_
 
 plan::Plan ResidentCompiler::plan(const machine::Wafer& machine,
                                   const ResidentQuestion& question) const {
-  plan::Plan plan = question.mesh ? on_mesh(machine, question, *question.mesh)
-                                  : on_best_mesh(machine, question);
+  plan::Plan plan =
+      question.mesh ? on_mesh(machine, question, *question.mesh) : on_best_mesh(machine, question);
   plan.model = model_;
   const plan::Resident& r = *plan.resident;
   plan.micro_batch_reason =

@@ -25,8 +25,9 @@ class ResidentCompiler {
   ResidentCompiler(const ir::Graph& forward, int64_t tokens_per_sample);
 
   /// The plan on the mesh asked for, with as many wafers as it needs (Plan::systems), be they more
-  /// than asked; or on the mesh that reads a prompt and makes as many tokens soonest and fits. Throws InputError where the request or the network does not suit, CapacityError where
-  /// nothing fits; it says what would.
+  /// than asked; or on the mesh that reads a prompt and makes as many tokens soonest and fits.
+  /// Throws InputError where the request or the network does not suit, CapacityError where nothing
+  /// fits; it says what would.
   plan::Plan plan(const machine::Wafer& machine, const ResidentQuestion& question) const;
 
   const Profile& profile() const { return profile_; }

@@ -115,7 +115,8 @@ TEST(ResidentPlace, puts_the_head_where_no_region_is) {
 }
 
 // CodeLLaMA-34B, 660 x 660, one region: 2 x 13 x 13 + 2 x 13 x 2 + 3 x 13 x 34 + 7 x 4 = 1744
-// elements; 44976 / 3488 = 12 layers, so that 48 need 4 wafers. TEST(ResidentPlace, says_how_many_wafers_a_network_needs) {
+// elements; 44976 / 3488 = 12 layers, so that 48 need 4 wafers.
+TEST(ResidentPlace, says_how_many_wafers_a_network_needs) {
   const plan::ResidentPlacement at = placed(profile_of("codellama-34b"), 660);
   EXPECT_EQ(at.wafers, 4);
   EXPECT_NO_THROW(check_fits(at, 1, 4));

@@ -103,8 +103,8 @@ struct ResidentParts {
   int64_t requests = 1;  ///< in flight in a replica
   int64_t replicas = 1;
   ResidentTimes times;
-  Bytes pe_used;      ///< of the fullest PE
-  Bytes pe_capacity;  ///< its SRAM
+  Bytes pe_used;            ///< of the fullest PE
+  Bytes pe_capacity;        ///< its SRAM
   Joules energy_per_token;  ///< made, of all systems
 };
 

@@ -115,8 +115,8 @@ ResidentPart part_of(const plan::Resident& r, ResidentLayer::Part part, const ma
   const auto borders = static_cast<double>(at.regions() - 1) - edges;
   // One token's words lie on one row of PEs, a prompt's on all.
   const auto pes = static_cast<double>(prefill ? at.mesh * at.mesh : at.mesh);
-  all.hand_over = time(region_cycles(words, at, m)) * borders +
-                  wafer_time(Bytes(2 * words * pes), m) * edges;
+  all.hand_over =
+      time(region_cycles(words, at, m)) * borders + wafer_time(Bytes(2 * words * pes), m) * edges;
   // R12.
   if (r.head) all.head = time(resident_layer(*r.head, m).total());
   // A request follows when the fullest region is through with the one before it.
@@ -190,8 +190,7 @@ Answer resident(const plan::Plan& plan, const machine::Wafer& machine) {
   if (parts.times.decode) {
     const Seconds step = parts.times.decode->step;
     a.decode_tokens_per_second = batch / step.value;
-    parts.energy_per_token =
-        energy(flops_of_token(plan) * batch, step, systems, machine) / batch;
+    parts.energy_per_token = energy(flops_of_token(plan) * batch, step, systems, machine) / batch;
   }
   a.layers.push_back(layer_cost(parts.times.prefill, plan, a.model_flops_per_step));
   a.bound = a.layers.front().bound;
@@ -201,8 +200,7 @@ Answer resident(const plan::Plan& plan, const machine::Wafer& machine) {
   a.memory.activations_on_wafer = a.memory.activations;
   parts.pe_capacity = machine.sram.bytes.value;
   parts.pe_used = machine.resident.reserved.value +
-                  Bytes(r.placed.layer_bytes() *
-                        static_cast<double>(r.placed.layers_of_fullest()));
+                  Bytes(r.placed.layer_bytes() * static_cast<double>(r.placed.layers_of_fullest()));
   a.resident = parts;
   return a;
 }

@@ -141,17 +141,17 @@ struct Plan {
   DType precision = DType::F16;
   bool tf32 = false;  ///< f32 in memory, products in tf32
   Recompute recompute = Recompute::None;
-  bool spilled = false;             ///< kept activations leave the wafer
-  double density = 1;               ///< of the weights that stream
-  std::string micro_batch_reason;   ///< the rule that chose it, in words
-  std::string activation_reason;    ///< where activations live, and why
-  double parameters = 0;            ///< of the model, in numbers
-  Flops model_flops_per_sample;     ///< products only, no recompute: 6N + attention
-  Flops hardware_flops_per_sample;  ///< of a cluster: with what is recomputed
-  Parallelism parallel;             ///< of a cluster
+  bool spilled = false;                ///< kept activations leave the wafer
+  double density = 1;                  ///< of the weights that stream
+  std::string micro_batch_reason;      ///< the rule that chose it, in words
+  std::string activation_reason;       ///< where activations live, and why
+  double parameters = 0;               ///< of the model, in numbers
+  Flops model_flops_per_sample;        ///< products only, no recompute: 6N + attention
+  Flops hardware_flops_per_sample;     ///< of a cluster: with what is recomputed
+  Parallelism parallel;                ///< of a cluster
   std::optional<Resident> resident{};  ///< of Target::WaferResident
-  double length_variation = 0;      ///< of unpadded samples: deviation of a length / mean length
-  ir::Graph graph;                  ///< bound to the micro-batch
+  double length_variation = 0;         ///< of unpadded samples: deviation of a length / mean length
+  ir::Graph graph;                     ///< bound to the micro-batch
   std::vector<Buffer> buffers;
   std::vector<Kernel> kernels;
   std::vector<Node> body;

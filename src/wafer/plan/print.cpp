@@ -94,8 +94,8 @@ class TextPrinter {
 
   void resident(const Resident& r) {
     const ResidentPlacement& at = r.placed;
-    line("  mesh {0} x {0} regions {1} a wafer wafers {2} layers {3} of at most {4} a region", at.mesh,
-         at.regions_of_wafer, at.wafers, at.layers, at.layers_of_region);
+    line("  mesh {0} x {0} regions {1} a wafer wafers {2} layers {3} of at most {4} a region",
+         at.mesh, at.regions_of_wafer, at.wafers, at.layers, at.layers_of_region);
     line("  bytes of a PE: weights {} cache {} head {} room {}", at.weight_bytes, at.cache_bytes,
          at.head_bytes, at.room_bytes);
     line("  requests {} replicas {}", r.requests, r.replicas);
@@ -157,8 +157,11 @@ Json parallel_json(const Parallelism& p) {
 Json tiles_json(const ResidentLayer& layer) {
   Json products = Json::array();
   for (const MeshProduct& p : layer.products) {
-    products.push_back({{"name", p.name}, {"rows", p.rows}, {"inner", p.inner},
-                        {"columns", p.columns}, {"aligned", p.aligned}});
+    products.push_back({{"name", p.name},
+                        {"rows", p.rows},
+                        {"inner", p.inner},
+                        {"columns", p.columns},
+                        {"aligned", p.aligned}});
   }
   return {{"products", products},
           {"reduction_words", layer.reductions},

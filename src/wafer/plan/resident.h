@@ -27,8 +27,8 @@ struct ResidentLayer {
   double scalar_functions = 0;      ///< exponentials and divisions of each PE
 };
 
-/// How the repeated layers of a network lie on wafers (docs/spec/resident-cost.md, R9). Bytes are of
-/// one PE.
+/// How the repeated layers of a network lie on wafers (docs/spec/resident-cost.md, R9). Bytes are
+/// of one PE.
 struct ResidentPlacement {
   int64_t mesh = 1;         ///< PEs of an edge of the square region that a layer lies on
   double weight_bytes = 0;  ///< of the largest layer
@@ -60,8 +60,8 @@ struct Resident {
   int64_t replicas = 1;
   std::vector<ResidentKind> kinds;
   std::optional<ResidentLayer> head;  ///< what comes after the layers, for one token
-  int64_t hidden_words = 1;           ///< 16-bit words of a PE that a layer hands on, a row of tokens
-  int64_t token_rows = 1;             ///< rows of tokens of a PE, in a prompt
+  int64_t hidden_words = 1;  ///< 16-bit words of a PE that a layer hands on, a row of tokens
+  int64_t token_rows = 1;    ///< rows of tokens of a PE, in a prompt
 };
 
 }  // namespace wafer::plan

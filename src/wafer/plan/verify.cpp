@@ -84,8 +84,7 @@ class Verifier {
     const bool in_range =
         k.function.index < plan_.graph.functions.size() &&
         k.first_op + k.op_count <= plan_.graph.functions[k.function.index].ops.size();
-    const bool has_graph =
-        plan_.target != Target::Cluster && plan_.target != Target::WaferResident;
+    const bool has_graph = plan_.target != Target::Cluster && plan_.target != Target::WaferResident;
     expect(in_range || !has_graph, "kernel {}: its ops are not in the graph", k.name);
     expect(k.work.total().value >= 0 && k.work.read.value >= 0, "kernel {}: negative work", k.name);
   }

@@ -90,9 +90,9 @@ void add_cluster(Json& json, const estimate::Answer& a) {
 }
 
 Json to_json(const estimate::ResidentPart& p) {
-  return {{"latency_seconds", p.latency().value},  {"step_seconds", p.step.value},
-          {"products_seconds", p.products.value},  {"exchange_seconds", p.exchange.value},
-          {"scalars_seconds", p.scalars.value},    {"hand_over_seconds", p.hand_over.value},
+  return {{"latency_seconds", p.latency().value}, {"step_seconds", p.step.value},
+          {"products_seconds", p.products.value}, {"exchange_seconds", p.exchange.value},
+          {"scalars_seconds", p.scalars.value},   {"hand_over_seconds", p.hand_over.value},
           {"head_seconds", p.head.value}};
 }
 

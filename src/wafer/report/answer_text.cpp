@@ -43,8 +43,7 @@ std::string headline(const Result& r) {
   const int64_t systems = r.question.systems;
   return fmt::format("{}: {} samples/s {} on {}{} ({})\n", r.model,
                      rate(r.answer.samples_per_second), training ? "in training" : "in inference",
-                     r.machine, systems == 1 ? "" : fmt::format(" x {}", systems),
-                     way(r));
+                     r.machine, systems == 1 ? "" : fmt::format(" x {}", systems), way(r));
 }
 
 std::string batch_words(const Result& r) {
@@ -222,12 +221,11 @@ void add_resident_facts(const Result& r, Facts& facts) {
                                     human(parts.energy_per_token.value, "J")));
   }
   facts.add("cores", r.activation_reason);
-  facts.add("layers", fmt::format("{} in {} region{}, {} of which lie on a wafer; {} wafer{}{}",
-                                  at.layers, at.regions(), at.regions() == 1 ? "" : "s",
-                                  at.regions_of_wafer, at.wafers, at.wafers == 1 ? "" : "s in a row",
-                                  parts.replicas == 1
-                                      ? ""
-                                      : fmt::format(", {} replicas", parts.replicas)));
+  facts.add("layers",
+            fmt::format("{} in {} region{}, {} of which lie on a wafer; {} wafer{}{}", at.layers,
+                        at.regions(), at.regions() == 1 ? "" : "s", at.regions_of_wafer, at.wafers,
+                        at.wafers == 1 ? "" : "s in a row",
+                        parts.replicas == 1 ? "" : fmt::format(", {} replicas", parts.replicas)));
 }
 
 Table resident_table(const Result& r) {
@@ -265,9 +263,9 @@ std::string pe_memory_facts(const Result& r) {
   Facts facts;
   facts.add("weights", human(r.answer.memory.weights.value, "B") + " on all wafers");
   facts.add("keys and values", human(r.answer.memory.activations.value, "B"));
-  facts.add("a layer, of a PE", fmt::format("{} weights, {} keys and values",
-                                            human(at.weight_bytes, "B"),
-                                            human(at.cache_bytes, "B")));
+  facts.add("a layer, of a PE",
+            fmt::format("{} weights, {} keys and values", human(at.weight_bytes, "B"),
+                        human(at.cache_bytes, "B")));
   facts.add("fullest PE", fmt::format("{} of {} with {} layer{}", human(parts.pe_used.value, "B"),
                                       human(parts.pe_capacity.value, "B"), at.layers_of_fullest(),
                                       at.layers_of_fullest() == 1 ? "" : "s"));

@@ -70,7 +70,8 @@ Result result_of(const Question& question, const Network& network, const Stack& 
 /// Epoch, training time and time to a target, from the rates of the answer.
 void set_durations(Result& result);
 
-/// Answers on a wafer with streamed or resident weights, and on a cluster of GPUs. The question is checked.
+/// Answers on a wafer with streamed or resident weights, and on a cluster of GPUs. The question is
+/// checked.
 Result answer_streamed(const Question& question, const StreamedBench& bench,
                        const machine::Wafer& machine);
 Result answer_resident(const Question& question, const ResidentBench& bench,

@@ -260,9 +260,9 @@ std::vector<Measurement> measurements(const Csv& csv) {
 std::string configuration_of(const Measurement& m) {
   const Question& q = m.question;
   const ClusterPins& c = q.cluster;
-  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", q.model,
-                     m.machine, m.mode, q.cores.value_or(0), name_of(q.phase), q.batch, q.seq.value_or(0), name_of(q.precision),
-                     q.systems, q.sparsity, m.predict,
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", q.model, m.machine,
+                     m.mode, q.cores.value_or(0), name_of(q.phase), q.batch, q.seq.value_or(0),
+                     name_of(q.precision), q.systems, q.sparsity, m.predict,
                      q.recompute ? plan::name_of(*q.recompute) : "", c.tensor.value_or(0),
                      c.pipeline.value_or(0), c.interleaving.value_or(0), c.sequence.value_or(false),
                      c.sharding ? plan::name_of(*c.sharding) : "", c.fused);

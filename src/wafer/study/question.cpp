@@ -86,8 +86,7 @@ int64_t cores_of(std::string_view word, std::string_view option) {
   const std::string_view second = times == std::string_view::npos ? first : word.substr(times + 1);
   int64_t edge = 0;
   const auto [rest, error] = std::from_chars(first.data(), first.data() + first.size(), edge);
-  const bool is_count =
-      error == std::errc() && rest == first.data() + first.size() && edge >= 1;
+  const bool is_count = error == std::errc() && rest == first.data() + first.size() && edge >= 1;
   if (is_count && first == second) return edge;
   throw InputError(fmt::format(
       "{}: expected the edges of a square mesh of PEs, as in 480x480, found \"{}\"", option, word));

@@ -69,7 +69,8 @@ std::vector<std::string> against_resident(const Question& q) {
     reasons.emplace_back("it is priced for 16-bit floats; leave out --precision f32");
   }
   if (q.sparsity > 0) {
-    reasons.emplace_back("weights that stay save nothing where they are zero; leave out --sparsity");
+    reasons.emplace_back(
+        "weights that stay save nothing where they are zero; leave out --sparsity");
   }
   if (q.micro_batch || q.recompute) {
     reasons.emplace_back("it has no micro-batches; leave out --micro-batch and --recompute");
