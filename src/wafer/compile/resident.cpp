@@ -164,7 +164,7 @@ void check_mesh(const machine::Wafer& machine, int64_t mesh) {
 }
 
 /// Wafers that all layers need. The head lies on PEs that no region has, or beside the layers of
-/// the last region, or in a region of its own.
+/// the last region, or in regions of its own.
 int64_t wafers_of(const plan::ResidentPlacement& at, int64_t usable_pes) {
   int64_t regions = (at.layers + at.layers_of_region - 1) / at.layers_of_region;
   const int64_t in_last = at.layers - (regions - 1) * at.layers_of_region;
@@ -172,7 +172,9 @@ int64_t wafers_of(const plan::ResidentPlacement& at, int64_t usable_pes) {
   const int64_t pes = at.mesh * at.mesh;
   const auto idle = static_cast<double>(usable_pes - at.regions_of_wafer * pes);
   const bool fits_idle = at.head_bytes * static_cast<double>(pes) <= idle * at.room_bytes;
-  if (!fits_idle && at.head_bytes > beside) ++regions;
+  if (!fits_idle && at.head_bytes > beside) {
+    regions += static_cast<int64_t>(std::ceil(at.head_bytes / at.room_bytes));
+  }
   return (regions + at.regions_of_wafer - 1) / at.regions_of_wafer;
 }
 
@@ -211,7 +213,7 @@ plan::ResidentPlacement lay_out_resident(const Profile& profile, const machine::
   placed.room_bytes = machine.sram.bytes.value.value - machine.resident.reserved.value.value;
   const int64_t width = machine.usable.width.value, height = machine.usable.height.value;
   placed.regions_of_wafer = (width / request.mesh) * (height / request.mesh);
-  if (std::max(placed.layer_bytes(), placed.head_bytes) > placed.room_bytes) return placed;
+  if (placed.layer_bytes() > placed.room_bytes) return placed;
   const int64_t pes = machine::usable_pes(machine);
   placed.layers_of_region = static_cast<int64_t>(placed.room_bytes / placed.layer_bytes());
   placed.wafers = wafers_of(placed, pes);
@@ -221,11 +223,9 @@ plan::ResidentPlacement lay_out_resident(const Profile& profile, const machine::
 void check_fits(const plan::ResidentPlacement& placed, int64_t requests, int64_t systems) {
   const int64_t mesh = placed.mesh;
   if (placed.wafers == 0) {
-    const bool head = placed.head_bytes > placed.room_bytes;
     throw CapacityError(fmt::format(
-        "{} takes {:.0f} bytes of each PE on {}x{} cores, {:.0f} are free; take more cores{}",
-        head ? "the head" : "a layer", head ? placed.head_bytes : placed.layer_bytes(), mesh, mesh,
-        placed.room_bytes,
+        "a layer takes {:.0f} bytes of each PE on {}x{} cores, {:.0f} are free; take more cores{}",
+        placed.layer_bytes(), mesh, mesh, placed.room_bytes,
         requests > 1 ? fmt::format(" or a smaller --batch: {} requests keep {:.0f} of these bytes",
                                    requests, placed.cache_bytes)
                      : ""));

@@ -68,11 +68,14 @@ class Assembler {
   void place() {
     plan_.resident.emplace();
     plan::Resident& r = *plan_.resident;
-    for (r.replicas = std::min(question_.systems, question_.batch);; --r.replicas) {
+    const int64_t systems = question_.systems;
+    for (r.replicas = std::min(systems, question_.batch);;) {
       r.requests = (question_.batch + r.replicas - 1) / r.replicas;
       r.placed = lay_out_resident(profile_, machine_, request(Part::Decode));
-      const bool fits = r.placed.wafers > 0 && r.placed.wafers * r.replicas <= question_.systems;
-      if (fits || r.replicas == 1) break;
+      const int64_t wafers = r.placed.wafers;
+      if (r.replicas == 1 || (wafers > 0 && wafers * r.replicas <= systems)) break;
+      // With fewer replicas each has more requests in flight, so that it needs no fewer wafers.
+      r.replicas = wafers > 0 ? std::max<int64_t>(1, systems / wafers) : 1;
     }
     plan_.micro_batches = static_cast<double>(r.requests * r.replicas);
   }
@@ -161,6 +164,21 @@ class Assembler {
   plan::Plan plan_;
 };
 
+// A layer is spread by its tokens; a convolution, or patches of an image, has more rows.
+void check_tokens(const Profile& profile) {
+  for (const LayerProfile& layer : profile.layers) {
+    if (!layer.repeated) continue;
+    for (const Step& step : layer.steps) {
+      const auto* product = std::get_if<ProductStep>(&step);
+      if (product == nullptr || product->shape.m == static_cast<double>(profile.tokens)) continue;
+      throw InputError(fmt::format(
+          "{}: resident inference spreads layers with a row for each token; found {} rows, {} "
+          "token{} a sample; use --mode streamed",
+          product->name, product->shape.m, profile.tokens, profile.tokens == 1 ? "" : "s"));
+    }
+  }
+}
+
 /// Time of a prompt, and of as many tokens after it where the network generates.
 Seconds time_of_conversation(const plan::Plan& plan, const machine::Wafer& machine) {
   const estimate::ResidentTimes times = estimate::resident_times(plan, machine);
@@ -172,11 +190,13 @@ Seconds time_of_conversation(const plan::Plan& plan, const machine::Wafer& machi
 
 ResidentCompiler::ResidentCompiler(const ir::Graph& forward, int64_t tokens_per_sample)
     : model_(forward.name), profile_(compile::profile(forward, tokens_per_sample)) {
-  if (profile_.unit == 1) return;
-  throw InputError(fmt::format(
-      "resident inference reads one request at a time; {} takes {} samples at once: export it with "
-      "a batch of 1 or a symbolic one, or use --mode streamed",
-      model_, profile_.unit));
+  if (profile_.unit != 1) {
+    throw InputError(fmt::format(
+        "resident inference reads one request at a time; {} takes {} samples at once: export it "
+        "with a batch of 1 or a symbolic one, or use --mode streamed",
+        model_, profile_.unit));
+  }
+  check_tokens(profile_);
 }
 
 plan::Plan ResidentCompiler::plan(const machine::Wafer& machine,
@@ -199,8 +219,8 @@ plan::Plan ResidentCompiler::on_mesh(const machine::Wafer& machine,
   Assembler assembler(profile_, machine, question, mesh);
   plan::Plan plan = assembler.placed();
   const plan::ResidentPlacement& at = plan.resident->placed;
-  // A mesh that is asked for is no limit: layers lie on as many wafers as they need.
-  plan.systems = std::max(plan.systems, at.wafers);
+  // A mesh is no limit: where no number of wafers is asked for, layers lie on as many as they need.
+  if (question.systems == 1) plan.systems = std::max(plan.systems, at.wafers);
   check_fits(at, plan.resident->requests, plan.systems);
   plan = assembler.finished(std::move(plan));
   plan.activation_reason = fmt::format("{0}x{0} cores a layer, as asked", mesh);

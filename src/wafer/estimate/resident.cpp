@@ -84,11 +84,12 @@ class Clock {
   Hertz hertz_;
 };
 
-// R10. From region to region of a wafer: over the edge of a mesh, two 16-bit words a cycle.
-Cycles region_cycles(double words_of_pe, const plan::ResidentPlacement& at,
+// R10. From region to region of a wafer: what a row of PEs sends passes over one link of the border,
+// two 16-bit words a cycle.
+Cycles region_cycles(double words_of_link, const plan::ResidentPlacement& at,
                      const machine::Wafer& m) {
   const Cycles hops = static_cast<double>(at.mesh) * m.router.hop.value + 2 * m.router.ramp.value;
-  return hops + Cycles(words_of_pe / WordsOfWavelet);
+  return hops + Cycles(words_of_link / WordsOfWavelet);
 }
 
 // R11. From wafer to wafer: through both edges, and a switch between them.
@@ -112,11 +113,12 @@ ResidentPart part_of(const plan::Resident& r, ResidentLayer::Part part, const ma
   const plan::ResidentPlacement& at = r.placed;
   const auto words = static_cast<double>(prefill ? r.token_rows * r.hidden_words : r.hidden_words);
   const auto edges = static_cast<double>(at.wafers - 1);
-  const auto borders = static_cast<double>(at.regions() - 1) - edges;
-  // One token's words lie on one row of PEs, a prompt's on all.
-  const auto pes = static_cast<double>(prefill ? at.mesh * at.mesh : at.mesh);
-  all.hand_over =
-      time(region_cycles(words, at, m)) * borders + wafer_time(Bytes(2 * words * pes), m) * edges;
+  const auto borders = std::max(0.0, static_cast<double>(at.regions() - 1) - edges);
+  // One token's words lie on the PEs of one edge, a prompt's on all: rows of them share a link.
+  const auto edge = static_cast<double>(at.mesh);
+  const double of_link = prefill ? words * edge : words;
+  all.hand_over = time(region_cycles(of_link, at, m)) * borders +
+                  wafer_time(Bytes(2 * of_link * edge), m) * edges;
   // R12.
   if (r.head) all.head = time(resident_layer(*r.head, m).total());
   // A request follows when the fullest region is through with the one before it.

@@ -25,6 +25,7 @@ Result answer_resident(const Question& question, const ResidentBench& bench,
   result.answer = estimate::resident(plan, machine);
   set_durations(result);
   set_extrapolated(result, plan);
+  result.question.systems = plan.systems;
   return result;
 }
 

@@ -49,22 +49,28 @@ Result Workbench::answer(const Question& question) {
 Mode Workbench::mode_on(const Question& q, const machine::Wafer& machine, std::string& reason) {
   if (q.mode == Mode::Resident) check_resident(q);
   if (q.mode != Mode::Auto) return q.mode;
+  if (q.cores) {  // it says what is meant
+    check_resident(q);
+    return Mode::Resident;
+  }
   if (q.phase == Phase::Train) return Mode::Streamed;
-  if (!against_resident(q).empty()) {
-    if (q.cores) check_resident(q);
+  if (const std::vector<std::string> against = against_resident(q); !against.empty()) {
+    reason = "not resident: " + against.front();
     return Mode::Streamed;
   }
   try {
     const ResidentBench& bench = kept_->resident.of(q);
-    if (!bench.compiler.profile().generates) return Mode::Streamed;
+    if (!bench.compiler.profile().generates) {
+      reason = "the network does not generate; --mode resident may still suit it";
+      return Mode::Streamed;
+    }
     bench.compiler.plan(machine, resident_question(q));
     reason = "the network generates and its weights fit";
     return Mode::Resident;
   } catch (const CapacityError& error) {
-    if (q.cores) throw;
     reason = fmt::format("resident weights do not fit: {}", error.what());
   } catch (const InputError& error) {
-    if (q.cores) throw;
+    reason = fmt::format("not resident: {}", error.what());
   }
   return Mode::Streamed;
 }
