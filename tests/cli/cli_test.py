@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import tiny_onnx
@@ -240,7 +241,7 @@ class Options(Case):
     def test_help_explains_with_examples(self):
         self.assertIn("Examples:", self.ok("--help"))
         self.assertEqual(self.ok(), self.ok("--help"))
-        for command in ("estimate", "compare", "sweep", "validate", "show", "models", "machines", "compile", "fit"):
+        for command in ("estimate", "compare", "sweep", "validate", "show", "models", "machines", "compile", "map", "fit"):
             text = self.ok(command, "--help")
             self.assertIn("Examples:", text)
             self.assertIn(f"wafer {command}", text)
@@ -569,6 +570,58 @@ class Validate(Case):
                   if half["machine"] == "a100-80gb" and half["phase"] == "infer"}
         self.assertEqual(halves["fitted"]["rows"] + halves["held"]["rows"], 11)
         self.assertLessEqual(halves["held"]["mean"], 0.20)
+
+
+class Pipelined(Case):
+    BERT = ("bert-large-mlm", "--mode", "pipelined", "--seq", 128)
+
+    def test_json_has_the_pipeline_and_its_parts_add_up(self):
+        a = self.answer("estimate", *self.BERT, "--batch", 512)
+        self.assertEqual((a["mode"], a["layers"]), ("pipelined", []))
+        p = a["pipeline"]
+        seconds = 512 * p["period_seconds"] + p["fill_seconds"] + p["update_seconds"]
+        self.assertAlmostEqual(seconds / a["step_seconds"], 1, places=9)
+        self.assertAlmostEqual(p["used_share"] * p["wafer_pes"], p["kernel_pes"] + p["fifo_pes"], places=3)
+        self.assertEqual(sum(k["pes"] for k in p["kernels"]), p["kernel_pes"] + p["fifo_pes"])
+        self.assertLess(p["pe_bytes"], p["pe_capacity_bytes"])
+
+    def test_text_says_where_the_PEs_go(self):
+        text = self.ok("estimate", *self.BERT)
+        for part in ("layer-pipelined", "Where the PEs go", "attention/query", "to drain and fill again"):
+            self.assertIn(part, text)
+
+    def test_measured_rates_are_met_within_15_percent(self):
+        rows = {row["id"]: row for row in json.loads(
+            self.ok("validate", ROOT / "validation/system.csv", "--json", "-"))["rows"]}
+        for row in ("128", "129"):
+            self.assertLessEqual(abs(rows[row]["error"]), 0.15)
+        self.assertIsNotNone(self.answer("estimate", *self.BERT)["expected_error"])
+
+    def test_gpt2_has_the_rate_of_the_compile_report(self):
+        args = ("estimate", "gpt2", "--mode", "pipelined", "--batch", 256, "--json", "-", "--region")
+        answer = json.loads(self.ok(*args, "740x416"))
+        self.assertAlmostEqual(answer["pipeline"]["period_seconds"] * 860.3, 1, delta=0.15)
+        self.assertEqual(self.ok(*args, 307840), self.ok(*args, "740x416"))
+
+    def test_map_is_one_svg(self):
+        path = self.folder / "map.svg"
+        self.assertEqual(self.ok("map", "gpt2", "--mode", "pipelined", "-o", path), "")
+        root = xml.etree.ElementTree.parse(path).getroot()
+        self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+        plan = json.loads(self.ok("compile", "gpt2", "--mode", "pipelined", "--format", "json"))
+        kernels = [g for g in root.iter("{http://www.w3.org/2000/svg}g") if g.get("class") == "kernel"]
+        self.assertEqual(len(kernels), len(plan["pipeline"]["kernels"]))
+        self.assertEqual(self.ok("map", "gpt2", "--mode", "pipelined"), path.read_text())
+
+    def test_what_it_cannot_do_is_told_with_the_remedy(self):
+        self.refused(INPUT, "map", "gpt2", says="use --mode pipelined")
+        self.refused(INPUT, "estimate", *self.BERT, "--phase", "infer", says="--mode streamed")
+        self.refused(INPUT, "estimate", *self.BERT, "--systems", 2, says="--systems 2")
+        self.refused(INPUT, "estimate", *self.BERT, "--region", "740by416", says="WIDTHxHEIGHT")
+        self.refused(INPUT, "estimate", *self.BERT, "--region", "1000x1000", says="745500 PEs")
+        self.refused(INPUT, "estimate", "gpt2", "--region", 1000, says="--mode pipelined")
+        self.refused(INPUT, "estimate", "resnet50", "--mode", "pipelined", says=["a convolution", "--mode streamed"])
+        self.refused(CAPACITY, "estimate", "gpt3-13b", "--mode", "pipelined", says=["are lacking", "--mode streamed"])
 
 
 class Speed(Case):

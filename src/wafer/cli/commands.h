@@ -15,6 +15,7 @@ void add_show(CLI::App& app);
 void add_models(CLI::App& app);
 void add_machines(CLI::App& app);
 void add_compile(CLI::App& app);
+void add_map(CLI::App& app);
 void add_fit(CLI::App& app);
 
 }  // namespace wafer::cli

@@ -29,6 +29,19 @@ int64_t read_count(const std::string& option, const std::string& word) {
       fmt::format("{}: expected a whole number below 2^63, found \"{}\"", option, word));
 }
 
+int64_t read_pes(const std::string& option, const std::string& word) {
+  const size_t times = word.find('x');
+  if (times == std::string::npos) return read_count(option, word);
+  constexpr int64_t Most = 1'000'000;  // of an edge
+  int64_t width = 0, height = 0;
+  const bool is_pair = read(word.substr(0, times), width) && read(word.substr(times + 1), height);
+  if (is_pair && width >= 1 && height >= 1 && width <= Most && height <= Most) {
+    return width * height;
+  }
+  throw InputError(
+      fmt::format("{}: expected PEs as a count or as WIDTHxHEIGHT, found \"{}\"", option, word));
+}
+
 double read_number(const std::string& option, const std::string& word) {
   double value = 0;
   if (read(word, value)) return value;
@@ -66,6 +79,11 @@ void add_count(CLI::App& app, const std::string& option, int64_t& to, const std:
 void add_count(CLI::App& app, const std::string& option, std::optional<int64_t>& to,
                const std::string& help) {
   add(app, option, to, read_count, "N", help);
+}
+
+void add_pes(CLI::App& app, const std::string& option, std::optional<int64_t>& to,
+             const std::string& help) {
+  add(app, option, to, read_pes, "N|WxH", help);
 }
 
 void add_number(CLI::App& app, const std::string& option, double& to, const std::string& help) {

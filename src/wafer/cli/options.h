@@ -20,6 +20,9 @@ void add_number(CLI::App& app, const std::string& option, std::optional<double>&
                 const std::string& help);
 /// `--dim name=value`, any number of times.
 void add_dims(CLI::App& app, DimBindings& to);
+/// PEs as a count or as WIDTHxHEIGHT.
+void add_pes(CLI::App& app, const std::string& option, std::optional<int64_t>& to,
+             const std::string& help);
 /// `--json FILE`, "-" for standard output.
 void add_json(CLI::App& app, std::string& to);
 

@@ -59,6 +59,8 @@ void add_pins(CLI::App& command, Question& q) {
       command, "--recompute", Recomputes,
       [&q](plan::Recompute recompute) { q.recompute = recompute; },
       "what the backward pass computes again; default: none where memory allows");
+  add_pes(command, "--region", q.region,
+          "PEs that kernels may take in mode pipelined; default: the wafer");
 }
 
 void add_spread(CLI::App& command, Question& q) {

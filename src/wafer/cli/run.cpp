@@ -44,6 +44,7 @@ void set_up(CLI::App& app) {
   add_models(app);
   add_machines(app);
   add_compile(app);
+  add_map(app);
   add_fit(app);
 }
 

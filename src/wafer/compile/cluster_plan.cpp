@@ -5,6 +5,7 @@
 
 #include "wafer/base/error.h"
 #include "wafer/compile/cluster_kernels.h"
+#include "wafer/plan/parameter_bytes.h"
 
 namespace wafer::compile {
 namespace {
@@ -32,17 +33,6 @@ double share_of_parameters(const ClusterCase& c) {
 /// The last one is priced as if it were full.
 int64_t micro_batches_of(const ClusterCase& c) {
   return divided_up(replica_samples(c.request.batch, c.choice.parallel.data), c.choice.micro_batch);
-}
-
-/// Bytes of a parameter on a GPU, by what they are for. Mixed precision: 16-bit weight, f32
-/// gradient, f32 master weight and two moments. **Source:** Rajbhandari et al., arXiv:1910.02054,
-/// with the gradient kept in f32 as Megatron-LM does.
-struct ParameterBytes {
-  double weight, gradient, state;
-};
-ParameterBytes parameter_bytes(DType precision) {
-  if (size_in_bytes(precision) <= 2) return {2, 4, 12};
-  return {4, 4, 8};
 }
 
 /// Memory traffic of the optimizer for a parameter: gradient set to zero 4, read for its norm 4,
@@ -335,7 +325,7 @@ ClusterMemory memory_of(const ClusterCase& c) {
   const plan::Parallelism& p = c.choice.parallel;
   const GpuKernels kernels(c, c.profile.tokens);
   const double parameters = share_of_parameters(c);
-  const ParameterBytes each = parameter_bytes(c.precision);
+  const plan::ParameterBytes each = plan::parameter_bytes(c.precision);
   const double data = number(p.data);
   ClusterMemory m;
   const bool full = p.sharding == Sharding::Full;

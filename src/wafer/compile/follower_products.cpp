@@ -110,7 +110,11 @@ ActivationPtr Follower::convolution(const Function& f, const Op& op, const Opera
   const plan::Product shape{.m = count(f, op.results[0]) / features,
                             .n = features,
                             .k = count(f, op.operands[1]) / features};
-  return weighted(op, shape, operands[0]);
+  const ActivationPtr result = weighted(op, shape, operands[0]);
+  if (is_product(result)) {
+    std::get<ProductStep>(layer_.steps[result->maker.product]).convolution = true;
+  }
+  return result;
 }
 
 }  // namespace wafer::compile

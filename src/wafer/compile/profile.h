@@ -25,6 +25,7 @@ struct ProductStep {
   plan::Product shape;          ///< n: of all matrices together
   bool weight = true;           ///< the right operand is a parameter; else an activation
   bool bias = false;            ///< and a bias is added
+  bool convolution = false;     ///< m are places of a window, k what it covers
   Split split = Split::None;    ///< of a weight's product
   bool shared = false;          ///< of two activations: ranks have their part of the batch
   std::vector<double> columns;  ///< of each matrix

@@ -108,6 +108,36 @@ struct ResidentParts {
   Joules energy_per_token;  ///< made, of all systems
 };
 
+/// Kernels of a pipeline that are alike: one in each layer of a name.
+struct PipelinedKernels {
+  std::string layer;  ///< "layer"
+  std::string name;   ///< "attention/query"
+  std::string kind;   ///< "product"
+  int64_t count = 0;
+  int64_t pes = 0;           ///< of all of them
+  double weights_of_pe = 0;  ///< of a product or table
+};
+
+/// What only layer-pipelined training has an answer to.
+struct PipelinedParts {
+  Seconds period;          ///< from one sample to the next
+  Seconds latency;         ///< of a sample, from its entry to its last gradient
+  Seconds fill;            ///< of a step: the pipeline is empty at its begin and its end
+  Seconds update;          ///< of a step: the optimizer, where the weights lie
+  int64_t depth = 0;       ///< periods of the latency
+  int64_t kernel_pes = 0;  ///< that compute
+  int64_t fifo_pes = 0;    ///< that hold activations
+  int64_t region_pes = 0;  ///< that kernels may take
+  int64_t wafer_pes = 0;
+  double wire_length = 0;  ///< PEs, sum over what is passed on (solve::wire_length)
+  Bytes pe_used;           ///< of the fullest PE: weights with state, or a FIFO's
+  Bytes pe_capacity;
+  std::vector<PipelinedKernels> kernels;  ///< in the order of the pipeline
+  double used_share() const {
+    return static_cast<double>(kernel_pes + fifo_pes) / static_cast<double>(wafer_pes);
+  }
+};
+
 /// What `wafer estimate` says. Rates and FLOPs are of all systems together.
 struct Answer {
   Seconds step;
@@ -129,6 +159,7 @@ struct Answer {
   std::optional<double> decode_tokens_per_second;
   std::optional<ClusterParts> cluster;
   std::optional<ResidentParts> resident;
+  std::optional<PipelinedParts> pipelined;
 };
 
 }  // namespace wafer::estimate

@@ -156,6 +156,29 @@ void visit_resident(W& w, Visit&& visit) {
         r.scalar_function);
 }
 
+template <typename W, typename Visit>
+void visit_pipelined(W& w, Visit&& visit) {
+  auto& p = w.pipelined;
+  visit(Field{"pipelined.usable_share", "", 0.05, 1, "of the PEs, for kernels and FIFOs"},
+        p.usable_share);
+  visit(Field{"pipelined.edge_cycles", "cycle", 0, 1e4, "of a product's row, by a tile's edge"},
+        p.edge);
+  visit(Field{"pipelined.prediction_cycles", "cycle", 0, 1e6, "more for a row that the loss reads"},
+        p.prediction);
+  visit(Field{"pipelined.attention_flops_per_cycle", "FLOP/cycle", 0.01, 1e4, "of a PE"},
+        p.attention_flops);
+  visit(Field{"pipelined.adapter_cycles", "cycle", 0, 1e5, "of an element into a kernel or out"},
+        p.adapter);
+  visit(Field{"pipelined.nonlinear_cycles", "cycle", 0, 1e5, "of an element, GELU and its like"},
+        p.nonlinear);
+  visit(Field{"pipelined.norm_cycles", "cycle", 0, 1e5, "of an element"}, p.norm);
+  visit(Field{"pipelined.sum_cycles", "cycle", 0, 1e5, "of an element, residuals"}, p.sum);
+  visit(Field{"pipelined.loss_cycles", "cycle", 0, 1e5, "of a logit"}, p.loss);
+  visit(Field{"pipelined.fifo_bytes", "B", 1024, 1e9, "that a PE of a FIFO holds"}, p.fifo_bytes);
+  visit(Field{"pipelined.update_cycles", "cycle", 0, 1e5, "of the optimizer, for a weight"},
+        p.update);
+}
+
 template <typename C, typename Visit>
 void visit_hardware(C& c, Visit&& visit) {
   visit(Field{"gpu.f16_flops", "FLOP/s", 1e9, 1e18, "dense peak, 16-bit floats"}, c.gpu.f16);
@@ -207,6 +230,7 @@ void visit_numbers(M& m, Visit&& visit) {
     visit_pe(m, visit);
     visit_outside(m, visit);
     visit_resident(m, visit);
+    visit_pipelined(m, visit);
   } else {
     visit_hardware(m, visit);
     visit_constants(m, visit);

@@ -116,6 +116,22 @@ struct Resident {
   Sourced<Cycles> scalar_function;  ///< exponential or division of one element
 };
 
+/// Constants of layer-pipelined training (docs/spec/pipelined-cost.md). Cycles an element are of
+/// one PE, forward and backward together.
+struct Pipelined {
+  Sourced<double> usable_share;     ///< of the PEs, that kernels and FIFOs may fill
+  Sourced<Cycles> edge;             ///< of a product and row, for each weight of its tile's edge
+  Sourced<Cycles> prediction;       ///< more for a row that the loss reads, of a product
+  Sourced<double> attention_flops;  ///< of a PE in a cycle
+  Sourced<Cycles> adapter;          ///< of an element that comes into a kernel or goes out
+  Sourced<Cycles> nonlinear;        ///< of an element: GELU and its like
+  Sourced<Cycles> norm;             ///< of an element
+  Sourced<Cycles> sum;              ///< of an element: residuals, look-ups
+  Sourced<Cycles> loss;             ///< of a logit
+  Sourced<Bytes> fifo_bytes;        ///< that a PE of a FIFO holds
+  Sourced<Cycles> update;           ///< of the optimizer, for a weight
+};
+
 /// A wafer-scale system and what stands around it.
 struct Wafer {
   std::string name;         ///< of its file, without ".toml"
@@ -139,6 +155,7 @@ struct Wafer {
   ReduceTree reduce_tree;
   Streaming streaming;
   Resident resident;
+  Pipelined pipelined;
   Fitted fitted;
 };
 

@@ -11,6 +11,7 @@
 #include "wafer/ir/graph.h"
 #include "wafer/plan/parallel.h"
 #include "wafer/plan/resident.h"
+#include "wafer/plan/pipelined.h"
 
 namespace wafer::plan {
 
@@ -155,6 +156,7 @@ struct Plan {
   std::vector<Buffer> buffers;
   std::vector<Kernel> kernels;
   std::vector<Node> body;
+  std::optional<Pipeline> pipeline;  ///< of Target::WaferPipelined
 
   const Kernel& kernel(KernelId id) const { return kernels[id.index]; }
   const Buffer& buffer(BufferId id) const { return buffers[id.index]; }

@@ -77,6 +77,7 @@ class TextPrinter {
     }
     line("body");
     nodes(plan_.body, 1);
+    if (plan_.pipeline) pipeline(*plan_.pipeline);
     return std::move(text_);
   }
 
@@ -112,6 +113,17 @@ class TextPrinter {
       products += fmt::format(" {}[{},{}]x[{},{}]", p.name, p.rows, p.inner, p.inner, p.columns);
     }
     line("  tiles of {}:{} sums of words [{}]", name, products, fmt::join(layer.reductions, ","));
+  }
+
+  void pipeline(const Pipeline& p) {
+    line("pipeline on {} x {} PEs: period {} cycles, depth {} periods, wires {} PEs long", p.width,
+         p.height, p.period.value, p.depth, p.wire_length);
+    line("  kernels {} PEs of {}, FIFOs {} PEs, share {}", p.kernel_pes(), p.region, p.fifo_pes(),
+         p.usable_share);
+    for (const PipelineKernel& k : p.kernels) {
+      line("  {} {}/{} [{}] {} PEs on {} x {} at {}, {}", k.layer, k.number, k.name,
+           name_of(k.kind), k.pes, k.at.width, k.at.height, k.at.x, k.at.y);
+    }
   }
 
   void nodes(const std::vector<Node>& body, size_t depth) {
@@ -253,6 +265,26 @@ Json nodes_json(const Plan& plan, const std::vector<Node>& body) {
   return result;
 }
 
+Json pipeline_json(const Pipeline& p) {
+  Json kernels = Json::array();
+  for (const PipelineKernel& k : p.kernels) {
+    kernels.push_back({{"name", k.name},
+                       {"layer", k.layer},
+                       {"number", k.number},
+                       {"kind", name_of(k.kind)},
+                       {"pes", k.pes},
+                       {"weights_per_pe", k.weights_of_pe},
+                       {"x", k.at.x},
+                       {"y", k.at.y},
+                       {"width", k.at.width},
+                       {"height", k.at.height}});
+  }
+  return {
+      {"width", p.width},         {"height", p.height},           {"period_cycles", p.period.value},
+      {"depth", p.depth},         {"region_pes", p.region},       {"kernel_pes", p.kernel_pes()},
+      {"fifo_pes", p.fifo_pes()}, {"wire_length", p.wire_length}, {"kernels", kernels}};
+}
+
 }  // namespace
 
 std::string print_text(const Plan& plan) { return TextPrinter(plan).run(); }
@@ -287,6 +319,7 @@ std::string print_json(const Plan& plan) {
                {"body", nodes_json(plan, plan.body)}};
   if (plan.target != Target::Cluster) json.erase("parallelism");
   if (plan.resident) json["resident"] = resident_json(*plan.resident);
+  if (plan.pipeline) json["pipeline"] = pipeline_json(*plan.pipeline);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -34,11 +34,23 @@ class Verifier {
            "target {} {} resident layers", name_of(plan_.target),
            plan_.resident ? "has" : "has no");
     if (plan_.resident) check_resident(*plan_.resident);
+    if (plan_.target == Target::WaferPipelined) check_pipeline();
     const double samples = plan_.micro_batches * static_cast<double>(plan_.micro_batch);
     const int64_t replicas = plan_.target == Target::Cluster ? plan_.parallel.data : plan_.systems;
     const double share = static_cast<double>(plan_.batch) / static_cast<double>(replicas);
     expect(samples >= share * (1 - 1e-9), "micro-batches hold {} samples a system, the batch {}",
            samples, share);
+  }
+
+  bool has_graph() const {
+    return plan_.target == Target::WaferStreamed;
+  }
+
+  void check_pipeline() {
+    expect(plan_.pipeline.has_value(), "no pipeline");
+    if (!plan_.pipeline) return;
+    for (std::string& problem : problems_of(*plan_.pipeline))
+      problems_.push_back(std::move(problem));
   }
 
   void check_parallelism() {
@@ -84,8 +96,7 @@ class Verifier {
     const bool in_range =
         k.function.index < plan_.graph.functions.size() &&
         k.first_op + k.op_count <= plan_.graph.functions[k.function.index].ops.size();
-    const bool has_graph = plan_.target != Target::Cluster && plan_.target != Target::WaferResident;
-    expect(in_range || !has_graph, "kernel {}: its ops are not in the graph", k.name);
+    expect(in_range || !has_graph(), "kernel {}: its ops are not in the graph", k.name);
     expect(k.work.total().value >= 0 && k.work.read.value >= 0, "kernel {}: negative work", k.name);
   }
 

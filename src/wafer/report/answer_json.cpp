@@ -126,6 +126,32 @@ void add_resident(Json& json, const estimate::Answer& a) {
                       {"attained_flops_per_second", a.roofline.attained.value}};
 }
 
+Json to_json(const estimate::PipelinedParts& p) {
+  Json kernels = Json::array();
+  for (const estimate::PipelinedKernels& k : p.kernels) {
+    kernels.push_back({{"layer", k.layer},
+                       {"name", k.name},
+                       {"kind", k.kind},
+                       {"count", k.count},
+                       {"pes", k.pes},
+                       {"weights_per_pe", k.weights_of_pe}});
+  }
+  return {{"period_seconds", p.period.value},
+          {"latency_seconds", p.latency.value},
+          {"fill_seconds", p.fill.value},
+          {"update_seconds", p.update.value},
+          {"depth", p.depth},
+          {"kernel_pes", p.kernel_pes},
+          {"fifo_pes", p.fifo_pes},
+          {"region_pes", p.region_pes},
+          {"wafer_pes", p.wafer_pes},
+          {"used_share", p.used_share()},
+          {"wire_length", p.wire_length},
+          {"pe_bytes", p.pe_used.value},
+          {"pe_capacity_bytes", p.pe_capacity.value},
+          {"kernels", kernels}};
+}
+
 }  // namespace
 
 std::string json(const study::Result& r, const AnswerOptions& options) {
@@ -173,6 +199,10 @@ std::string json(const study::Result& r, const AnswerOptions& options) {
     json["target"] = {{"quality", r.target->quality}, {"source", r.target->source}};
   }
   if (a.resident) add_resident(json, a);
+  if (a.pipelined) {
+    json["pipeline"] = to_json(*a.pipelined);
+    json["memory"]["gradients_bytes"] = a.memory.gradients.value;
+  }
   if (options.paper_roofline) {
     json["paper_roofline"] = {{"flops_per_byte", a.paper_roofline.intensity},
                               {"attained_flops_per_second", a.paper_roofline.attained.value}};

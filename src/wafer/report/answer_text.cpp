@@ -7,35 +7,27 @@
 #include "wafer/estimate/answer.h"
 #include "wafer/plan/plan.h"
 #include "wafer/report/answer.h"
+#include "wafer/report/facts.h"
+#include "wafer/report/pipelined.h"
 
 namespace wafer::report {
 namespace {
 
 using study::Result;
 
-// Lines of a name and what is said of it; the names aligned.
-class Facts {
- public:
-  void add(const std::string& name, const std::string& words) { rows_.push_back({name, words}); }
-
-  std::string text() const {
-    size_t width = 0;
-    for (const auto& [name, words] : rows_) width = std::max(width, name.size());
-    std::string result;
-    for (const auto& [name, words] : rows_)
-      result += fmt::format("{:{}}  {}\n", name, width, words);
-    return result;
-  }
-
- private:
-  std::vector<std::pair<std::string, std::string>> rows_;
-};
-
 std::string rate(double value) { return human(value, ""); }
 
-const char* way(const Result& r) {
-  if (r.answer.cluster) return "cluster of GPUs";
-  return r.answer.resident ? "resident weights" : "weight streaming";
+std::string_view way_of(study::Mode mode) {
+  switch (mode) {
+    case study::Mode::Cluster:
+      return "cluster of GPUs";
+    case study::Mode::Pipelined:
+      return "layer-pipelined";
+    case study::Mode::Resident:
+      return "resident weights";
+    default:
+      return "weight streaming";
+  }
 }
 
 std::string headline(const Result& r) {
@@ -43,13 +35,16 @@ std::string headline(const Result& r) {
   const int64_t systems = r.question.systems;
   return fmt::format("{}: {} samples/s {} on {}{} ({})\n", r.model,
                      rate(r.answer.samples_per_second), training ? "in training" : "in inference",
-                     r.machine, systems == 1 ? "" : fmt::format(" x {}", systems), way(r));
+                     r.machine, systems == 1 ? "" : fmt::format(" x {}", systems), way_of(r.mode));
 }
 
 std::string batch_words(const Result& r) {
   if (r.answer.resident) {
     return fmt::format("{} request{}, {}", r.question.batch, r.question.batch == 1 ? "" : "s",
                        r.micro_batch_reason);
+  }
+  if (r.answer.pipelined) {
+    return fmt::format("{} samples a step, {}", r.question.batch, r.micro_batch_reason);
   }
   return fmt::format("{} samples a step; {} micro-batch{} of {} on each system ({})",
                      r.question.batch, r.micro_batches, r.micro_batches == 1 ? "" : "es",
@@ -100,6 +95,7 @@ std::string main_facts(const Result& r) {
                   percent(a.utilization).text, human(a.model_flops_per_step.value, "FLOP")));
   if (a.cluster) add_cluster_facts(r, facts);
   if (a.resident) add_resident_facts(r, facts);
+  if (a.pipelined) add_pipelined_facts(r, facts);
   facts.add("energy", human(a.energy_per_step.value, "J") + " a step");
   if (r.epoch) {
     facts.add("epoch", fmt::format("{} of {} samples", duration(r.epoch->value).text,
@@ -311,6 +307,10 @@ std::string text(const Result& r, const AnswerOptions& options) {
   if (r.answer.resident) {
     return headline(r) + "\n" + main_facts(r) + "\nWhere the time of a request goes\n" +
            text(resident_table(r)) + "\nMemory of a PE\n" + pe_memory_facts(r);
+  }
+  if (r.answer.pipelined) {
+    return headline(r) + "\n" + main_facts(r) + "\nWhere the PEs go\n" + text(kernels_table(r)) +
+           "\nMemory of the wafer\n" + pipelined_memory(r);
   }
   return headline(r) + "\n" + main_facts(r) + "\nWhere the time of a step goes\n" +
          text(time_table(r)) + "\nMemory\n" + memory_facts(r) + "\nRoofline\n" +

@@ -37,6 +37,12 @@ Value resident(const Attempt& a) {
   return a.result && a.result->answer.resident ? Value(Get(*a.result->answer.resident)) : Value();
 }
 
+// The same of what only pipelines have.
+template <auto Get>
+Value pipeline(const Attempt& a) {
+  return a.result && a.result->answer.pipelined ? Value(Get(*a.result->answer.pipelined)) : Value();
+}
+
 template <typename T>
 Value asked(const std::optional<T>& value) {
   return value ? Value(*value) : Value();
@@ -78,6 +84,7 @@ std::optional<double> headroom(const Result& r) {
 using R = Result;
 using C = estimate::ClusterParts;
 using W = estimate::ResidentParts;
+using P = estimate::PipelinedParts;
 using A = Attempt;
 
 constexpr auto Less = Better::Less, More = Better::More, Neither = Better::Neither;
@@ -146,6 +153,10 @@ constexpr std::array Keys = {
               cluster<[](const C& c) { return c.parallel.interleaving; }>},
     AnswerKey{"parallelism.sequence", "", Neither,
               cluster<[](const C& c) { return c.parallel.sequence; }>},
+    AnswerKey{"pipeline.latency_seconds", "s", Less,
+              pipeline<[](const P& p) { return p.latency.value; }>},
+    AnswerKey{"pipeline.used_share", "", Neither,
+              pipeline<[](const P& p) { return p.used_share(); }>},
 };
 
 }  // namespace

@@ -111,6 +111,7 @@ std::optional<Headroom> headroom_of(const Result& result) {
     consider(a.resident->pe_used, a.resident->pe_capacity, "PE");
     return least;
   }
+  if (a.pipelined) return Headroom{1 - a.pipelined->used_share(), "wafer"};  // of its PEs
   const estimate::Memory& m = a.memory;
   consider(m.store_total, m.store_capacity, "weight store");
   consider(m.activations_on_wafer + m.workspace, m.wafer_capacity, "wafer");

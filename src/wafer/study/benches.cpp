@@ -45,6 +45,16 @@ std::unique_ptr<StreamedBench> make(const Question& q) {
 }
 
 template <>
+std::unique_ptr<PipelinedBench> make(const Question& q) {
+  Network network = open_network(network_request(q));
+  const ir::Graph forward = prepared(network, dtype_of(q.precision));
+  network.graph = {};
+  compile::PipelinedCompiler compiler(forward, network.tokens_per_sample, dtype_of(q.precision));
+  return std::unique_ptr<PipelinedBench>(
+      new PipelinedBench{std::move(network), stack_of(forward), std::move(compiler)});
+}
+
+template <>
 std::unique_ptr<ClusterBench> make(const Question& q) {
   Network network = open_network(network_request(q));
   const ir::Graph forward = prepared(network, dtype_of(q.precision));
@@ -124,6 +134,7 @@ const T& Benches<T>::of(const Question& q) {
 }
 template class Benches<StreamedBench>;
 template class Benches<ResidentBench>;
+template class Benches<PipelinedBench>;
 template class Benches<ClusterBench>;
 
 Result result_of(const Question& q, const Network& network, const Stack& stack,

@@ -9,6 +9,7 @@
 
 #include "wafer/compile/cluster.h"
 #include "wafer/compile/resident_plan.h"
+#include "wafer/compile/pipelined.h"
 #include "wafer/compile/streamed.h"
 #include "wafer/study/coverage.h"
 #include "wafer/study/network.h"
@@ -27,6 +28,13 @@ struct StreamedBench {
   Network network;  ///< its graph is in the compiler by now
   Stack stack;
   compile::StreamedCompiler compiler;
+};
+
+/// The same for training as a pipeline on one wafer.
+struct PipelinedBench {
+  Network network;
+  Stack stack;
+  compile::PipelinedCompiler compiler;
 };
 
 /// The same for clusters of GPUs.
@@ -60,6 +68,7 @@ struct Workbench::Kept {
   std::map<std::string, machine::Machine> machines;
   Benches<StreamedBench> streamed;
   Benches<ResidentBench> resident;
+  Benches<PipelinedBench> pipelined;
   Benches<ClusterBench> clusters;
   std::vector<Coverage> coverage = load_coverage();
 };
@@ -70,12 +79,14 @@ Result result_of(const Question& question, const Network& network, const Stack& 
 /// Epoch, training time and time to a target, from the rates of the answer.
 void set_durations(Result& result);
 
-/// Answers on a wafer with streamed or resident weights, and on a cluster of GPUs. The question is
-/// checked.
+/// Answers on a wafer with streamed or resident weights, as a pipeline, and on a cluster of GPUs. The question
+/// is checked.
 Result answer_streamed(const Question& question, const StreamedBench& bench,
                        const machine::Wafer& machine);
 Result answer_resident(const Question& question, const ResidentBench& bench,
                        const machine::Wafer& machine);
+Result answer_pipelined(const Question& question, const PipelinedBench& bench,
+                        const machine::Wafer& machine);
 Result answer_cluster(const Question& question, const ClusterBench& bench,
                       const machine::GpuCluster& cluster);
 
@@ -84,6 +95,8 @@ Planned planned_streamed(const Question& question, const StreamedBench& bench,
                          const machine::Wafer& machine);
 Planned planned_resident(const Question& question, const ResidentBench& bench,
                          const machine::Wafer& machine);
+Planned planned_pipelined(const Question& question, const PipelinedBench& bench,
+                          const machine::Wafer& machine);
 Planned planned_cluster(const Question& question, const ClusterBench& bench,
                         const machine::GpuCluster& cluster);
 

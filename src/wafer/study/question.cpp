@@ -15,6 +15,7 @@ constexpr int64_t MostSamples = 1'000'000'000'000;
 constexpr int64_t MostTokens = 1'000'000'000;
 constexpr int64_t MostCores = 1'000'000;  // of an edge
 constexpr int64_t MostSystems = 1'000'000;
+constexpr int64_t MostPes = 10'000'000'000;
 
 template <typename Enum, size_t N>
 std::optional<Enum> named(const std::array<Enum, N>& all, std::string_view name) {
@@ -118,6 +119,7 @@ void check(const Question& question) {
   if (question.micro_batch) {
     check_count(problems, "--micro-batch", *question.micro_batch, MostSamples);
   }
+  if (question.region) check_count(problems, "--region", *question.region, MostPes);
   if (!(question.sparsity >= 0 && question.sparsity < 1)) {
     problems.add(fmt::format(
         "--sparsity: expected the fraction of weights that are zero, from 0 (dense) to less than "

@@ -50,6 +50,8 @@ struct Question {
   std::optional<plan::Recompute> recompute{};
   std::optional<int64_t> cores{};  ///< PEs of an edge of the mesh of a layer, with resident weights
   double sparsity = 0;             ///< fraction of the weights that are zero, in [0, 1)
+  std::optional<int64_t> region{};        ///< PEs that kernels of a pipeline may take
+  double sparsity = 0;                    ///< fraction of the weights that are zero, in [0, 1)
   std::optional<double> epoch_samples{};  ///< asks for epoch_seconds
   std::optional<double> tokens{};         ///< asks for train_seconds
   std::string samples_to_target{};        ///< asks for time_to_target_seconds: see target_of

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "wafer/base/error.h"
 #include "wafer/study/workbench.h"
 
@@ -48,6 +50,9 @@ void check_wafer_question(const Question& q) {
   if (q.precision == Precision::Tf32) {
     problems.add("--precision tf32: a wafer has no such products; use f32 or a 16-bit float");
   }
+  if (q.region && q.mode != Mode::Pipelined) {
+    problems.add("--region: room for the kernels of a pipeline; give --mode pipelined");
+  }
   if (c.tensor || c.pipeline || c.data || c.interleaving || c.sequence || c.sharding ||
       c.length_variation > 0) {
     problems.add(
@@ -86,9 +91,10 @@ void check_cluster_question(const Question& q) {
   if (q.sparsity > 0) {
     problems.add("--sparsity: zeros that lie anywhere save a GPU nothing; leave it out");
   }
-  if (q.mode == Mode::Streamed || q.mode == Mode::Resident || q.cores) {
+  if (q.mode == Mode::Streamed || q.mode == Mode::Pipelined || q.mode == Mode::Resident || q.cores) {
     problems.add("--mode and --cores: ways to run a wafer; leave them out for GPUs");
   }
+  if (q.region) problems.add("--region: PEs of a wafer; leave it out for GPUs");
   problems.throw_if_any("the question does not suit a cluster of GPUs:");
 }
 

@@ -80,6 +80,7 @@ constexpr std::array Settings = {
     Setting{"sparsity", Kind::Number, [](Question& q, double v) { q.sparsity = v; }},
     Setting{"micro-batch", Kind::Count, [](Question& q, double v) { q.micro_batch = whole(v); }},
     Setting{"recompute", Kind::Word, nullptr, set_recompute},
+    Setting{"region", Kind::Count, [](Question& q, double v) { q.region = whole(v); }},
     Setting{"epoch-samples", Kind::Number, [](Question& q, double v) { q.epoch_samples = v; }},
     Setting{"tokens", Kind::Number, [](Question& q, double v) { q.tokens = v; }},
     Setting{"tp", Kind::Count, [](Question& q, double v) { q.cluster.tensor = whole(v); }},

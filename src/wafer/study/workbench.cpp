@@ -35,7 +35,8 @@ const machine::Wafer& Workbench::wafer(const std::string& name_or_path) {
 }
 
 uint64_t Workbench::networks_made() const {
-  return kept_->streamed.made() + kept_->resident.made() + kept_->clusters.made();
+  return kept_->streamed.made() + kept_->pipelined.made() + kept_->resident.made() +
+         kept_->clusters.made();
 }
 
 Result Workbench::answer(const Question& question) {
@@ -100,6 +101,9 @@ Result Workbench::answer(const Question& question, const machine::Wafer& machine
         return answer_resident(question, kept_->resident.of(question), machine);
       case Mode::Streamed:
         return answer_streamed(question, kept_->streamed.of(question), machine);
+      case Mode::Pipelined:
+        check_pipelined_question(question);
+        return answer_pipelined(question, kept_->pipelined.of(question), machine);
       default:
         refuse_mode(mode);
     }
@@ -124,6 +128,9 @@ plan::Plan Workbench::plan(const Question& question) {
       return kept_->resident.of(question).compiler.plan(machine, resident_question(question));
     case Mode::Streamed:
       return kept_->streamed.of(question).compiler.plan(machine, streamed_request(question));
+    case Mode::Pipelined:
+      check_pipelined_question(question);
+      return kept_->pipelined.of(question).compiler.plan(machine, pipelined_request(question));
     default:
       refuse_mode(mode);
   }
@@ -147,6 +154,9 @@ Planned Workbench::planned(const Question& q, const machine::Machine& machine) {
       return planned_resident(q, kept_->resident.of(q), wafer);
     case Mode::Streamed:
       return planned_streamed(q, kept_->streamed.of(q), wafer);
+    case Mode::Pipelined:
+      check_pipelined_question(q);
+      return planned_pipelined(q, kept_->pipelined.of(q), wafer);
     default:
       refuse_mode(mode);
   }

@@ -6,6 +6,7 @@
 
 #include "wafer/compile/cluster.h"
 #include "wafer/compile/resident_plan.h"
+#include "wafer/compile/pipelined.h"
 #include "wafer/compile/streamed.h"
 #include "wafer/machine/machine.h"
 #include "wafer/plan/plan.h"
@@ -70,12 +71,15 @@ class Workbench {
 NetworkRequest network_request(const Question& question);
 compile::StreamedRequest streamed_request(const Question& question);
 compile::ResidentQuestion resident_question(const Question& question);
+compile::PipelinedRequest pipelined_request(const Question& question);
 compile::ClusterRequest cluster_request(const Question& question);
 /// Throws InputError for what can be asked of the other kind of machine only.
 void check_wafer_question(const Question& question);
 void check_cluster_question(const Question& question);
 /// Why a question cannot be put to a wafer that holds all weights; empty where it can.
 std::vector<std::string> against_resident(const Question& question);
+/// The same for what training as a pipeline on one wafer cannot do.
+void check_pipelined_question(const Question& question);
 
 /// One question on a workbench of its own.
 Result answer(const Question& question);
