@@ -61,6 +61,9 @@ void add_pins(CLI::App& command, Question& q) {
       "what the backward pass computes again; default: none where memory allows");
   add_pes(command, "--region", q.region,
           "PEs that kernels may take in mode pipelined; default: the wafer");
+  add_number(command, "--host-latency", q.host_latency,
+             "seconds from input to output that the host needs for a batch of\n"
+             "inference; default: the machine's; 0 leaves it out");
 }
 
 void add_spread(CLI::App& command, Question& q) {

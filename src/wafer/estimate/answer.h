@@ -155,6 +155,9 @@ struct Answer {
   Seconds hand_over;     ///< fixed cost of a training step
   Seconds store_update;  ///< the optimizer at the store, where it is not hidden
   Seconds reduce_tree;   ///< what several systems add to a step
+  /// Of inference: what a small batch takes from input given to output produced, as the computers
+  /// around the wafer bound it; no part of `step` or of any rate.
+  std::optional<Seconds> host_latency;
   std::optional<double> prefill_tokens_per_second;  ///< of inference that generates
   std::optional<double> decode_tokens_per_second;
   std::optional<ClusterParts> cluster;

@@ -172,6 +172,8 @@ class Coster {
       add_tree();
       answer_.hand_over = m_.fitted.step_time.value;  // W10
       step += answer_.hand_over + answer_.store_update + answer_.reduce_tree;
+    } else {
+      answer_.host_latency = m_.host.latency.value;  // W12
     }
     answer_.step = step;
   }

@@ -151,6 +151,19 @@ TEST(Streamed, W11_energy_is_idle_power_and_the_rest_by_lanes_in_use) {
   EXPECT_NEAR(streamed(plan, m).energy_per_step.value, 14000, 1e-6);
 }
 
+TEST(Streamed, W12_the_hosts_latency_is_stated_beside_the_step_and_adds_nothing_to_it) {
+  Plan plan = inference({Launch{KernelId(0)}});
+  add_kernel(plan, {.weight_product = Flops(Peak * 0.5 * 0.2)});
+  machine::Wafer m = round_wse2();
+  m.host.latency.value = Seconds(7);
+  const Answer answer = streamed(plan, m);
+  EXPECT_EQ(answer.host_latency, Seconds(7));
+  EXPECT_NEAR(answer.step.value, 0.2 + 1e-3, 1e-9);
+  EXPECT_NEAR(answer.samples_per_second, 8 / 0.201, 1e-6);
+  plan.training = true;
+  EXPECT_FALSE(streamed(plan, m).host_latency);
+}
+
 TEST(Streamed, says_what_bounds_the_step) {
   Plan plan = inference({Move{Move::Kind::WeightIn, BufferId(0), 1, Bytes(150e9)}});
   add_buffer(plan, "w", BufferKind::Parameter, 10);

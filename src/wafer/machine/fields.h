@@ -124,6 +124,8 @@ void visit_outside(W& w, Visit&& visit) {
         w.reduce_tree.child_bandwidth);
   visit(Field{"reduce_tree.level_seconds", "s", 0, 1, "latency of a level"},
         w.reduce_tree.level_latency);
+  visit(Field{"host.latency_seconds", "s", 0, 100, "of a small batch of inference, with the host"},
+        w.host.latency);
   visit(Field{"streaming.local_product_ratio", "", 0.01, 10, "activation to weight product rate"},
         w.streaming.local_product_ratio);
   visit(Field{"fitted.product_efficiency", "", 0.01, 1.5, "weight product rate to peak"},

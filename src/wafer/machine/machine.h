@@ -88,6 +88,11 @@ struct ReduceTree {
   Sourced<Seconds> level_latency;
 };
 
+/// The computers between a user and the wafer, as they serve inference.
+struct Host {
+  Sourced<Seconds> latency;  ///< least time of a small batch, input given to output produced
+};
+
 /// What the cost model of weight streaming needs beyond hardware numbers
 /// (docs/spec/streamed-cost.md).
 struct Streaming {
@@ -153,6 +158,7 @@ struct Wafer {
   Store store;
   ActivationStore activation_store;
   ReduceTree reduce_tree;
+  Host host;
   Streaming streaming;
   Resident resident;
   Pipelined pipelined;

@@ -190,7 +190,8 @@ std::string json(const study::Result& r, const AnswerOptions& options) {
                {"hand_over_seconds", a.hand_over.value},
                {"store_update_seconds", a.store_update.value},
                {"reduce_tree_seconds", a.reduce_tree.value},
-               {"roofline", to_json(a.roofline)}};
+               {"roofline", to_json(a.roofline)},
+               {"host_latency_seconds", maybe(a.host_latency)}};
   if (!r.mode_reason.empty()) json["mode_reason"] = r.mode_reason;
   if (a.cluster) add_cluster(json, a);
   if (r.target) {

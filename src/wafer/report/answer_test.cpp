@@ -110,6 +110,16 @@ TEST(AnswerText, begins_with_the_rate_and_tells_error_and_extrapolation) {
   EXPECT_NE(report::text(r, {.paper_roofline = true}).find("HPEC"), std::string::npos);
 }
 
+TEST(AnswerText, has_the_latency_of_the_host_on_a_line_of_its_own_where_there_is_any) {
+  study::Result r = result();
+  EXPECT_EQ(report::text(r).find("host latency"), std::string::npos);
+  EXPECT_TRUE(Json::parse(report::json(r))["host_latency_seconds"].is_null());
+  r.answer.host_latency = Seconds(0.306);
+  EXPECT_NE(report::text(r).find("\nhost latency    306 ms: "), std::string::npos)
+      << report::text(r);
+  EXPECT_EQ(Json::parse(report::json(r))["host_latency_seconds"], 0.306);
+}
+
 TEST(AnswerText, says_that_no_error_is_known) {
   study::Result r = result();
   r.expected_error.reset();

@@ -88,6 +88,11 @@ std::string main_facts(const Result& r) {
   facts.add("batch", batch_words(r));
   facts.add("step",
             fmt::format("{}, limited by {}", human(a.step.value, "s"), estimate::name_of(a.bound)));
+  if (a.host_latency && a.host_latency->value > 0) {
+    facts.add("host latency",
+              human(a.host_latency->value, "s") +
+                  ": the least that a batch takes from input to output; in no rate or time here");
+  }
   facts.add("tokens", rate(a.tokens_per_second) + " /s");
   facts.add(
       "arithmetic",

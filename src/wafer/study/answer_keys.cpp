@@ -142,6 +142,8 @@ constexpr std::array Keys = {
     AnswerKey{"resident.wafers", "", Less, resident<[](const W& w) { return w.placed.wafers; }>},
     AnswerKey{"hardware_flops_per_second_per_gpu", "FLOP/s", More,
               cluster<[](const C& c) { return c.hardware_flops_per_gpu.value; }>},
+    AnswerKey{"host_latency_seconds", "s", Less,
+              maybe<[](const R& r) { return number(r.answer.host_latency); }>},
     AnswerKey{"parallelism.tensor", "", Neither,
               cluster<[](const C& c) { return c.parallel.tensor; }>},
     AnswerKey{"parallelism.pipeline", "", Neither,

@@ -157,6 +157,7 @@ Result result_of(const Question& q, const Network& network, const Stack& stack,
 
 void set_durations(Result& result) {
   const Question& question = result.question;
+  if (question.host_latency) result.answer.host_latency = Seconds(*question.host_latency);
   if (question.epoch_samples) {
     result.epoch = Seconds(*question.epoch_samples / result.answer.samples_per_second);
   }

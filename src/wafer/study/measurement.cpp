@@ -211,6 +211,8 @@ constexpr std::array Quantities = {
           [](const Answer& a, double) {
             return a.cluster ? a.cluster->hardware_flops_per_gpu.value : Absent;
           }},
+    Known{"host_latency_seconds", false,
+          [](const Answer& a, double) { return a.host_latency ? a.host_latency->value : Absent; }},
     Known{"prefill_tokens_per_second", false,
           [](const Answer& a, double) { return a.prefill_tokens_per_second.value_or(Absent); }},
     Known{"decode_tokens_per_second", false,

@@ -125,6 +125,7 @@ TEST(Quantity, is_read_from_an_answer_in_si_units) {
   answer.step = Seconds(2);
   answer.samples_per_second = 50;
   answer.tokens_per_second = 6400;
+  answer.host_latency = Seconds(0.3);
   const auto value = [&](const std::string& predict) {
     EXPECT_EQ(refuse_quantity(predict), "");
     Measurement m;
@@ -133,14 +134,15 @@ TEST(Quantity, is_read_from_an_answer_in_si_units) {
   };
   EXPECT_EQ(value("step_seconds"), 2);
   EXPECT_EQ(value("samples_per_second"), 50);
+  EXPECT_EQ(value("host_latency_seconds"), 0.3);
   EXPECT_EQ(value("tokens_per_second"), 6400);
   EXPECT_EQ(value("epoch_seconds:1000"), 20);   // 1000 samples at 50 a second
   EXPECT_EQ(value("train_seconds:64000"), 10);  // 64000 tokens at 6400 a second
 }
 
 TEST(Quantity, is_refused_where_it_is_not_known_or_lacks_its_count) {
-  EXPECT_EQ(refuse_quantity("host_latency_seconds"),
-            "host_latency_seconds: not a quantity that this version predicts");
+  EXPECT_EQ(refuse_quantity("noise_decibels"),
+            "noise_decibels: not a quantity that this version predicts");
   for (const char* wrong :
        {"epoch_seconds", "epoch_seconds:", "epoch_seconds:x", "epoch_seconds:-1"}) {
     EXPECT_NE(refuse_quantity(wrong).find("expected a positive number after a colon"),

@@ -36,6 +36,17 @@ void check_positive(Problems& problems, const char* option, std::optional<double
   problems.add(fmt::format("{}: expected a positive number, found {}", option, *value));
 }
 
+void check_host_latency(Problems& problems, const Question& q) {
+  if (!q.host_latency) return;
+  if (!(std::isfinite(*q.host_latency) && *q.host_latency >= 0)) {
+    problems.add(
+        fmt::format("--host-latency: expected seconds, 0 or more, found {}", *q.host_latency));
+  }
+  if (q.phase == Phase::Train) {
+    problems.add("--host-latency: training waits for no host; leave it out, or give --phase infer");
+  }
+}
+
 void check_pins(Problems& problems, const ClusterPins& pins) {
   const auto check_pin = [&](const char* option, std::optional<int64_t> value) {
     if (value) check_count(problems, option, *value, MostSystems);
@@ -132,6 +143,7 @@ void check(const Question& question) {
   if (!question.samples_to_target.empty() && question.phase != Phase::Train) {
     problems.add("--samples-to-target: inference has no target; use --phase train");
   }
+  check_host_latency(problems, question);
   problems.throw_if_any("the question cannot be answered:");
 }
 

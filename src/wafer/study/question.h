@@ -55,6 +55,7 @@ struct Question {
   std::optional<double> epoch_samples{};  ///< asks for epoch_seconds
   std::optional<double> tokens{};         ///< asks for train_seconds
   std::string samples_to_target{};        ///< asks for time_to_target_seconds: see target_of
+  std::optional<double> host_latency{};   ///< of inference, in seconds; the machine's where absent
   ClusterPins cluster{};                  ///< on a cluster of GPUs
   DimBindings dims{};                     ///< symbolic dimensions of a model file
 };

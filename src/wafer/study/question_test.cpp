@@ -38,6 +38,15 @@ TEST(Question, takes_a_sparsity_from_dense_to_less_than_all_zero) {
   }
 }
 
+TEST(Question, takes_a_latency_of_the_host_in_inference_alone) {
+  EXPECT_EQ(problem_of({.model = "m", .phase = Phase::Infer, .host_latency = 0.0}), "");
+  EXPECT_NE(problem_of({.model = "m", .phase = Phase::Infer, .host_latency = -1.0})
+                .find("--host-latency: expected seconds"),
+            std::string::npos);
+  EXPECT_NE(problem_of({.model = "m", .host_latency = 0.3}).find("--phase infer"),
+            std::string::npos);
+}
+
 TEST(Question, tells_all_that_is_wrong_at_once) {
   const std::string all = problem_of({.model = "m", .batch = 0, .systems = -1, .tokens = -3.0});
   EXPECT_NE(all.find("--batch"), std::string::npos);

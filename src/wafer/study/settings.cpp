@@ -83,6 +83,7 @@ constexpr std::array Settings = {
     Setting{"region", Kind::Count, [](Question& q, double v) { q.region = whole(v); }},
     Setting{"epoch-samples", Kind::Number, [](Question& q, double v) { q.epoch_samples = v; }},
     Setting{"tokens", Kind::Number, [](Question& q, double v) { q.tokens = v; }},
+    Setting{"host-latency", Kind::Number, [](Question& q, double v) { q.host_latency = v; }},
     Setting{"tp", Kind::Count, [](Question& q, double v) { q.cluster.tensor = whole(v); }},
     Setting{"pp", Kind::Count, [](Question& q, double v) { q.cluster.pipeline = whole(v); }},
     Setting{"dp", Kind::Count, [](Question& q, double v) { q.cluster.data = whole(v); }},

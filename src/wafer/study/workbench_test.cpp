@@ -57,6 +57,20 @@ TEST(Answer, expects_an_error_in_training_on_wse2_and_none_is_known_on_wse3) {
   EXPECT_FALSE(wse3.extrapolated.empty());
 }
 
+// Zhang et al., arXiv:2409.00287, Fig. 6: 0.285 to 0.334 s from 1 to 512 samples of BERT-large.
+TEST(Answer, states_the_latency_of_the_host_in_inference_as_measured_or_as_asked) {
+  Question q{.model = "bert-large", .phase = Phase::Infer, .batch = 4, .seq = 128};
+  const Result measured = answer(q);
+  ASSERT_TRUE(measured.answer.host_latency);
+  EXPECT_GT(measured.answer.host_latency->value, 0.285);
+  EXPECT_LT(measured.answer.host_latency->value, 0.334);
+  q.host_latency = 0.01;
+  const Result asked = answer(q);
+  EXPECT_EQ(asked.answer.host_latency, Seconds(0.01));
+  EXPECT_EQ(asked.answer.step, measured.answer.step);
+  EXPECT_FALSE(answer({.model = "bert-large"}).answer.host_latency);
+}
+
 TEST(Answer, says_in_what_it_extrapolates) {
   const Result wide = answer({.model = "gpt3-20b", .batch = 128});
   const auto& reasons = wide.extrapolated;
