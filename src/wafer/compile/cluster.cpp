@@ -107,10 +107,12 @@ class Search {
 
   [[noreturn]] void refuse_memory() const {
     throw CapacityError(fmt::format(
-        "the model does not fit {} GPUs of {}: with {}, the least of all candidates, a GPU needs "
-        "{:.4g} GB of {:.4g} GB that are usable. Use more GPUs, --recompute full, or pin less",
-        request_.systems, machine_.name, describe(*least_), gigabytes(least_bytes_),
-        gigabytes(capacity())));
+        "the model does not fit {} GPU{} of {}: with {}, the least of all candidates, a GPU needs "
+        "{:.4g} GB of {:.4g} GB that are usable. {}, or pin less",
+        request_.systems, request_.systems == 1 ? "" : "s", machine_.name, describe(*least_),
+        gigabytes(least_bytes_), gigabytes(capacity()),
+        training_ ? "Use more GPUs, --recompute full"
+                  : "Use more GPUs (--systems), a smaller --batch"));
   }
 
   const machine::GpuCluster& machine_;

@@ -84,7 +84,7 @@ class Candidates {
 
   void add_spread(plan::Parallelism p) {
     const int64_t ranks = p.tensor * p.pipeline;
-    if (r_.systems % ranks != 0 || (!r_.tensor && p.tensor > node_)) return;
+    if (r_.systems % ranks != 0 || (!r_.tensor && !stays_in_node(p.tensor))) return;
     p.data = r_.systems / ranks;
     p.fused = r_.fused;
     if ((r_.data && *r_.data != p.data) || p.data > r_.batch) return;
@@ -99,6 +99,11 @@ class Candidates {
         add_micro_batches(p);
       }
     }
+  }
+
+  /// Whether no group of ranks lies over two nodes.
+  bool stays_in_node(int64_t tensor) const {
+    return r_.systems <= node_ ? tensor <= r_.systems : node_ % tensor == 0;
   }
 
   std::vector<int64_t> interleavings(int64_t pipeline) const {

@@ -58,6 +58,21 @@ TEST(Candidates, use_every_gpu_and_divide_heads_and_layers) {
   }
 }
 
+TEST(Candidates, have_no_ranks_that_lie_over_two_nodes) {
+  // Of three ranks in nodes of eight, every third group would. Six GPUs are one node.
+  Profile p = network();
+  p.heads = 12;
+  const auto ranks = [&](int64_t systems) {
+    std::set<int64_t> all_ranks;
+    for (const ClusterChoice& c : candidates({.systems = systems, .batch = 96}, p, Node)) {
+      all_ranks.insert(c.parallel.tensor);
+    }
+    return all_ranks;
+  };
+  EXPECT_EQ(ranks(24), (std::set<int64_t>{1, 2, 4}));
+  EXPECT_EQ(ranks(6), (std::set<int64_t>{1, 2, 3, 6}));
+}
+
 TEST(Candidates, of_seven_gpus_are_replicas_with_even_micro_batches) {
   // 1024 samples over 7 replicas are 147 for the largest, rounded up. Micro-batches of up to 2, 4,
   // 8, ... 128 hold them in 74, 37, 19, 10, 5, 3, 2 runs: of 2, 4, 8, 15, 30, 49, 74 samples.

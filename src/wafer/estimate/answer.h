@@ -158,7 +158,8 @@ struct Answer {
   /// Of inference: what a small batch takes from input given to output produced, as the computers
   /// around the wafer bound it; no part of `step` or of any rate.
   std::optional<Seconds> host_latency;
-  std::optional<double> prefill_tokens_per_second;  ///< of inference that generates
+  /// Of inference that generates, of all requests on all systems together.
+  std::optional<double> prefill_tokens_per_second;
   std::optional<double> decode_tokens_per_second;
   std::optional<ClusterParts> cluster;
   std::optional<ResidentParts> resident;

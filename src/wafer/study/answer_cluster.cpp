@@ -12,7 +12,6 @@ struct ClusterPlans {
   /// What a request of its own sees, where the network generates: its prompt read, and each further
   /// token.
   std::optional<plan::Plan> prefill{}, decode{};
-  double requests = 1;  ///< that a replica serves
 };
 
 ClusterPlans plans_of(const Question& q, const ClusterBench& bench,
@@ -23,18 +22,17 @@ ClusterPlans plans_of(const Question& q, const ClusterBench& bench,
   const plan::Parallelism& p = plans.plan.parallel;
   plans.prefill = bench.compiler.serving(cluster, request, p, compile::Serving::Prefill);
   plans.decode = bench.compiler.serving(cluster, request, p, compile::Serving::Decode);
-  plans.requests = static_cast<double>(q.batch) / static_cast<double>(p.data);
   return plans;
 }
 
 estimate::Answer price(const ClusterPlans& plans, const machine::GpuCluster& cluster) {
   estimate::Answer answer = estimate::cluster(plans.plan, cluster);
   if (!plans.prefill) return answer;
+  const auto requests = static_cast<double>(plans.plan.batch);  // of all replicas
   const auto tokens = static_cast<double>(plans.plan.tokens_per_sample);
   answer.prefill_tokens_per_second =
-      tokens * plans.requests / estimate::cluster_step(*plans.prefill, cluster).value;
-  answer.decode_tokens_per_second =
-      plans.requests / estimate::cluster_step(*plans.decode, cluster).value;
+      tokens * requests / estimate::cluster_step(*plans.prefill, cluster).value;
+  answer.decode_tokens_per_second = requests / estimate::cluster_step(*plans.decode, cluster).value;
   return answer;
 }
 
