@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "wafer/base/human.h"
-#include "wafer/report/xml.h"
 
 namespace wafer::report {
 namespace {
@@ -21,6 +20,26 @@ constexpr size_t MostNames = 18;                                  // in the lege
 // Okabe and Ito's colours, which the colour-blind tell apart; black is the text's.
 constexpr std::array Colors = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                "#e69f00", "#56b4e9", "#8a7f00"};
+
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      default:
+        result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+  }
+  return result;
+}
 
 /// Where values of one direction lie on the page.
 class Scale {
@@ -94,7 +113,7 @@ Scale scale_of(const Plot& plot, double begin, double end, Of of) {
 }
 
 std::string label(const PlotAxis& axis) {
-  return xml_text(axis.unit.empty() ? axis.name : fmt::format("{} [{}]", axis.name, axis.unit));
+  return escaped(axis.unit.empty() ? axis.name : fmt::format("{} [{}]", axis.name, axis.unit));
 }
 
 std::string frame(const Plot& plot, const Scale& x, const Scale& y) {
@@ -104,14 +123,14 @@ std::string frame(const Plot& plot, const Scale& x, const Scale& y) {
     s += fmt::format("<line class=\"grid\" x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2}\"/>\n",
                      at, Top, Bottom);
     s += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", at,
-                     Bottom + 18, xml_text(human(value, plot.x.unit)));
+                     Bottom + 18, escaped(human(value, plot.x.unit)));
   }
   for (const double value : y.ticks()) {
     const double at = y.place(value);
     s += fmt::format("<line class=\"grid\" x1=\"{1}\" y1=\"{0:.1f}\" x2=\"{2}\" y2=\"{0:.1f}\"/>\n",
                      at, Left, Right);
     s += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", Left - 8,
-                     at + 4, xml_text(human(value, plot.y.unit)));
+                     at + 4, escaped(human(value, plot.y.unit)));
   }
   s += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", (Left + Right) / 2,
                    Bottom + 44, label(plot.x));
@@ -120,7 +139,7 @@ std::string frame(const Plot& plot, const Scale& x, const Scale& y) {
       "{0})\">{1}</text>\n",
       (Top + Bottom) / 2, label(plot.y));
   return s + fmt::format("<text class=\"title\" x=\"{}\" y=\"26\">{}</text>\n", Left,
-                         xml_text(plot.title));
+                         escaped(plot.title));
 }
 
 std::string line_of(const Series& series, const char* color, const Scale& x, const Scale& y) {
@@ -131,7 +150,7 @@ std::string line_of(const Series& series, const char* color, const Scale& x, con
     marks += fmt::format(
         "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"><title>{}: {:.6g}, {:.6g}"
         "</title></circle>\n",
-        cx, cy, xml_text(series.name), px, py);
+        cx, cy, escaped(series.name), px, py);
   }
   return fmt::format("<g fill=\"{0}\" stroke=\"{0}\">\n<path fill=\"none\" d=\"{1}\"/>\n{2}</g>\n",
                      color, path, marks);
@@ -144,7 +163,7 @@ std::string legend(const Plot& plot) {
     s += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"4\" fill=\"{}\"/>\n", Right + 20, y,
                      Colors[i % Colors.size()]);
     s += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", Right + 30, y + 4,
-                     xml_text(plot.series[i].name));
+                     escaped(plot.series[i].name));
   }
   if (plot.series.size() <= MostNames) return s;
   return s + fmt::format("<text x=\"{}\" y=\"{}\">and {} more</text>\n", Right + 30,
@@ -170,7 +189,7 @@ std::string svg(const Plot& plot) {
   std::string s = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
       "height=\"{1}\" role=\"img\">\n<title>{2}</title>\n{3}",
-      Width, Height, xml_text(plot.title), Style);
+      Width, Height, escaped(plot.title), Style);
   s += frame(plot, x, y);
   for (size_t i = 0; i < plot.series.size(); ++i) {
     s += line_of(plot.series[i], Colors[i % Colors.size()], x, y);
