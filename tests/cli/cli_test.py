@@ -307,6 +307,98 @@ class Options(Case):
         self.refused(CAPACITY, "estimate", "llama3-8b", "--seq", 10**7, says="--seq")
 
 
+class Resident(Case):
+    """Measured rates are of WaferLLM (arXiv:2502.04563), Tables 3 and 4, at 4096 tokens."""
+
+    def resident(self, model, *more):
+        return self.answer("estimate", model, "--machine", "wse2", "--phase", "infer", "--mode", "resident",
+                           "--batch", 1, "--seq", 4096, *more)
+
+    def test_decoding_gets_slower_as_the_mesh_grows(self):
+        rates = [self.resident("llama3-8b", "--cores", f"{p}x{p}")["decode_tokens_per_second"]
+                 for p in (420, 540, 660)]
+        for rate, measured in zip(rates, (2699.9, 2501.5, 2243.3)):
+            self.assertAlmostEqual(rate / measured, 1, delta=0.15)
+        self.assertEqual(rates, sorted(rates, reverse=True))
+
+    def test_reading_a_prompt_gets_faster(self):
+        rates = [self.resident("llama3-8b", "--cores", p)["prefill_tokens_per_second"] for p in (480, 600, 720)]
+        for rate, measured in zip(rates, (20320.6, 25037.2, 27686.5)):
+            self.assertAlmostEqual(rate / measured, 1, delta=0.15)
+        self.assertEqual(rates, sorted(rates))
+
+    def test_a_longer_cache_is_slower_and_larger(self):
+        short, long = (self.answer("estimate", "llama3-8b", "--phase", "infer", "--cores", 420, "--batch", 1,
+                                   "--seq", seq) for seq in (1024, 8192))
+        self.assertLess(long["decode_tokens_per_second"], short["decode_tokens_per_second"])
+        self.assertGreater(long["memory"]["cache_bytes"], 4 * short["memory"]["cache_bytes"])
+
+    def test_quantities_agree_with_each_other(self):
+        a = self.resident("llama3-8b", "--cores", "480x480")
+        near = lambda x, y: self.assertAlmostEqual(x / y, 1, places=9)
+        near(a["prefill_tokens_per_second"] * a["first_token_seconds"], 4096)
+        near(a["decode_tokens_per_second"] * a["token_latency_seconds"], 1)
+        for part in (a["resident"]["prefill"], a["resident"]["decode"]):
+            near(sum(part[f"{key}_seconds"] for key in ("products", "exchange", "scalars", "hand_over", "head")),
+                 part["latency_seconds"])
+        self.assertLessEqual(a["memory"]["pe_used_bytes"], a["memory"]["pe_capacity_bytes"])
+
+    def test_requests_in_flight_share_the_regions(self):
+        """The fullest of 4 regions has 8 of 32 layers: it serves at most 4 times what one request asks."""
+        one, many = (self.answer("estimate", "llama3-8b", "--phase", "infer", "--mode", "resident", "--cores",
+                                 360, "--seq", 2048, "--batch", batch) for batch in (1, 8))
+        ratio = many["decode_tokens_per_second"] / one["decode_tokens_per_second"]
+        self.assertTrue(3 < ratio <= 4.2, ratio)
+        self.assertEqual(many["token_latency_seconds"], one["token_latency_seconds"])
+        near = self.assertAlmostEqual
+        near(many["memory"]["layer_cache_bytes_of_pe"], 8 * one["memory"]["layer_cache_bytes_of_pe"])
+
+    def test_a_network_of_several_wafers_says_so(self):
+        """Each of 48 layers takes 6570 bytes of a PE on 480 x 480: 6 a region, 2 regions a wafer."""
+        a = self.resident("codellama-34b", "--cores", "480x480")
+        self.assertEqual((a["systems"], a["resident"]["wafers"]), (4, 4))
+        self.assertIn("4 wafers in a row", " ".join(a["extrapolated"]))
+        self.refused(CAPACITY, "estimate", "codellama-34b", "--phase", "infer", "--mode", "resident", "--batch", 1,
+                     "--seq", 4096, "--cores", "480x480", "--systems", 3, says=["4 wafers", "--systems 4"])
+        self.refused(CAPACITY, "estimate", "gpt3-175b", "--phase", "infer", "--mode", "resident", "--batch", 1,
+                     says="--systems 16")
+
+    def test_a_mesh_is_square_and_lies_on_the_wafer(self):
+        for wrong in ("0", "-3", "480x481", "480x", "foo", "1e3", "9" * 30):
+            self.refused(INPUT, "estimate", "llama3-8b", "--phase", "infer", "--batch", 1, f"--cores={wrong}",
+                         says=["--cores", "480x480"])
+        self.refused(INPUT, "estimate", "llama3-8b", "--phase", "infer", "--batch", 1, "--cores", "751x751",
+                     says=["750 x 994", "1 to 750"])
+
+    def test_it_goes_with_inference_of_tokens(self):
+        self.refused(INPUT, "estimate", "gpt2", "--cores", 480, says="--phase infer")
+        self.refused(INPUT, "estimate", "gpt2", "--mode", "resident", says="--phase infer")
+        self.refused(INPUT, "estimate", "gpt2", "--phase", "infer", "--mode", "streamed", "--cores", 480,
+                     says="--mode resident")
+        self.refused(INPUT, "estimate", "gpt2", "--machine", "a100-80gb", "--phase", "infer", "--cores", 480,
+                     says="--cores")
+        self.refused(INPUT, "estimate", "resnet50", "--phase", "infer", "--mode", "resident",
+                     says=["conv1", "--mode streamed"])
+
+    def test_where_it_does_not_fit_weights_stream_and_the_reason_is_told(self):
+        fits = self.answer("estimate", "gpt2", "--phase", "infer", "--batch", 1)
+        self.assertEqual(fits["mode"], "resident")
+        crowded = self.answer("estimate", "llama3-8b", "--phase", "infer", "--batch", 1024)
+        self.assertEqual(crowded["mode"], "streamed")
+        self.assertIn("--batch", crowded["mode_reason"])
+        encoder = self.answer("estimate", "bert-large", "--phase", "infer")
+        self.assertEqual(encoder["mode"], "streamed")
+        self.assertIn("does not generate", encoder["mode_reason"])
+
+    def test_cores_are_an_axis_of_a_sweep(self):
+        rows = list(csv.DictReader(io.StringIO(self.ok(
+            "sweep", "gpt2", "--phase", "infer", "--batch", 1, "--axis", "cores=100x100,200x200"))))
+        self.assertEqual([row["resident.cores"] for row in rows], ["100", "200"])
+        single = self.answer("estimate", "gpt2", "--phase", "infer", "--batch", 1, "--cores", 200)
+        self.assertEqual(float(rows[1]["decode_tokens_per_second"]), single["decode_tokens_per_second"])
+        self.refused(INPUT, "sweep", "gpt2", "--phase", "infer", "--axis", "cores=100x100,x", says="480x480")
+
+
 class Files(Case):
     CONFIG = json.dumps({"model_type": "gpt2", "n_layer": 12, "n_embd": 768, "n_head": 12,
                          "n_positions": 1024, "vocab_size": 50257})
@@ -570,6 +662,17 @@ class Validate(Case):
                   if half["machine"] == "a100-80gb" and half["phase"] == "infer"}
         self.assertEqual(halves["fitted"]["rows"] + halves["held"]["rows"], 11)
         self.assertLessEqual(halves["held"]["mean"], 0.20)
+
+    def test_resident_inference_is_met_within_15_percent_on_rows_that_no_fit_has_seen(self):
+        rows = [row for row in self.report["rows"] if row["mode"] == "resident" and row["scored"]]
+        self.assertEqual(len(rows), 12)
+        self.assertTrue(all(row["predicted"] for row in rows))
+        halves = {half["half"]: half for half in self.report["halves"] if half["mode"] == "resident"}
+        self.assertEqual((halves["fitted"]["rows"], halves["held"]["rows"]), (7, 5))
+        self.assertLessEqual(halves["held"]["mean"], 0.15)
+        for row in rows:  # scaled from the layers that fit a wafer
+            if row["model"] == "codellama-34b":
+                self.assertIn("the time of a layer x 48 layers", " ".join(row["extrapolated"]))
 
 
 class Pipelined(Case):

@@ -84,8 +84,8 @@ class Clock {
   Hertz hertz_;
 };
 
-// R10. From region to region of a wafer: what a row of PEs sends passes over one link of the border,
-// two 16-bit words a cycle.
+// R10. From region to region of a wafer: what a row of PEs sends passes over one link of the
+// border, two 16-bit words a cycle.
 Cycles region_cycles(double words_of_link, const plan::ResidentPlacement& at,
                      const machine::Wafer& m) {
   const Cycles hops = static_cast<double>(at.mesh) * m.router.hop.value + 2 * m.router.ramp.value;
