@@ -20,7 +20,10 @@ function(wafer_folder name)
   set(library wafer_${name})
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
   add_library(${library} STATIC ${sources} ${headers})
-  set_target_properties(${library} PROPERTIES LINKER_LANGUAGE CXX)
+  # The Python module is a shared library of all folders; with symbols hidden, code that can be part
+  # of one costs nothing, and so no folder is built twice.
+  set_target_properties(${library} PROPERTIES LINKER_LANGUAGE CXX POSITION_INDEPENDENT_CODE ON
+                        CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_include_directories(${library} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${library} PUBLIC fmt::fmt PRIVATE ${ARG_LIBRARIES})
   wafer_use(${library} PUBLIC ${ARG_USES})

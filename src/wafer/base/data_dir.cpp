@@ -1,5 +1,6 @@
 #include "wafer/base/data_dir.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -9,6 +10,18 @@
 
 namespace wafer {
 namespace fs = std::filesystem;
+namespace {
+
+// The file that this code was loaded from, where that is a library and no program.
+fs::path this_library(const fs::path& program) {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&data_dirs), &info) == 0) return {};
+  std::error_code unreadable;
+  const fs::path file = fs::canonical(info.dli_fname, unreadable);
+  return unreadable || file == program ? fs::path() : file;
+}
+
+}  // namespace
 
 std::vector<fs::path> data_dirs() {
   std::vector<fs::path> dirs;
@@ -16,10 +29,14 @@ std::vector<fs::path> data_dirs() {
   if (given != nullptr && *given != '\0') dirs.emplace_back(given);
   std::error_code unknown;  // without /proc, an installed program needs WAFER_DATA_DIR
   const fs::path program = fs::read_symlink("/proc/self/exe", unknown);
-  if (!unknown) {
+  if (const fs::path library = this_library(program); !library.empty()) {
+    dirs.push_back(library.parent_path() / "data");
+  } else if (!unknown) {
     dirs.push_back(program.parent_path().parent_path() / "share/openwafer");
   }
-  dirs.emplace_back(WAFER_SOURCE_DIR);
+  if (constexpr std::string_view source = WAFER_SOURCE_DIR; !source.empty()) {
+    dirs.emplace_back(source);
+  }
   return dirs;
 }
 

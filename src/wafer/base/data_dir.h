@@ -9,8 +9,9 @@
 namespace wafer {
 
 /// The directories that hold the project's data (machines/, validation/), the first looked at
-/// first: WAFER_DATA_DIR of the environment, ../share/openwafer beside the program (an installed
-/// one), the source tree that it was built from. A file in an earlier one hides its namesake in a
+/// first: WAFER_DATA_DIR of the environment; ../share/openwafer beside the program (an installed
+/// one) or, where this code is in a library (the Python module), data beside that; the source tree
+/// that it was built from. A file in an earlier one hides its namesake in a
 /// later one, so that a user adds or changes a machine without touching ours.
 std::vector<std::filesystem::path> data_dirs();
 

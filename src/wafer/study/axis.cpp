@@ -140,7 +140,7 @@ void Axis::add_words(std::string_view values) {
     if (setting_->kind == Setting::Kind::Machine) {
       piece.contender = contender(piece.word);
     } else {
-      setting_->word(scratch, piece.word);
+      set_word(*setting_, scratch, piece.word, "--axis ");
     }
   }
 }
@@ -215,7 +215,7 @@ void Axis::set(Question& question, uint64_t index) const {
   if (piece.contender) {
     question = question_for(question, *piece.contender);
   } else if (is_words()) {
-    setting_->word(question, piece.word);
+    set_word(*setting_, question, piece.word, "--axis ");
   } else {
     setting_->number(question, piece.at(index));
   }

@@ -16,9 +16,9 @@ using Kind = Setting::Kind;
 int64_t whole(double value) { return static_cast<int64_t>(value); }
 
 template <typename T>
-T expect(std::optional<T> value, const char* axis, const char* expected, const std::string& found) {
+T expect(std::optional<T> value, const char* name, const char* expected, const std::string& found) {
   if (value) return *value;
-  throw InputError(fmt::format("--axis {}: expected {}, found \"{}\"", axis, expected, found));
+  throw InputError(fmt::format("{}: expected {}, found \"{}\"", name, expected, found));
 }
 
 std::optional<plan::Sharding> sharding_named(std::string_view name) {
@@ -34,7 +34,7 @@ std::optional<bool> switch_named(std::string_view name) {
 }
 
 void set_model(Question& q, const std::string& word) {
-  if (word.empty()) throw InputError("--axis model: expected a name or a file, found nothing");
+  if (word.empty()) throw InputError("model: expected a name or a file, found nothing");
   q.model = word;
 }
 
@@ -103,6 +103,15 @@ const Setting* setting_named(std::string_view name) {
   const auto found = std::find_if(Settings.begin(), Settings.end(),
                                   [&](const Setting& s) { return hyphened == s.name; });
   return found == Settings.end() ? nullptr : &*found;
+}
+
+void set_word(const Setting& setting, Question& question, const std::string& word,
+              std::string_view lead) {
+  try {
+    setting.word(question, word);
+  } catch (const InputError& e) {
+    throw InputError(fmt::format("{}{}", lead, e.what()));
+  }
 }
 
 std::vector<std::string> axis_names() {

@@ -18,11 +18,17 @@ struct Setting {
   };
   const char* name;
   Kind kind = Kind::Word;
-  void (*number)(Question&, double) = nullptr;            ///< Count, Number
-  void (*word)(Question&, const std::string&) = nullptr;  ///< Word, Model; throws InputError
+  void (*number)(Question&, double) = nullptr;  ///< Count, Number
+  /// Word, Model. Throws InputError that begins with the name: see set_word().
+  void (*word)(Question&, const std::string&) = nullptr;
 };
 
 /// By name, '_' as good as '-'; null where there is none.
 const Setting* setting_named(std::string_view name);
+
+/// Sets a setting that has words. Throws InputError whose name is led by how the user wrote it:
+/// "--" or "--axis ".
+void set_word(const Setting& setting, Question& question, const std::string& word,
+              std::string_view lead);
 
 }  // namespace wafer::study
