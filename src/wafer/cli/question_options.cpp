@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "wafer/cli/options.h"
+#include "wafer/study/cost.h"
 
 namespace wafer::cli {
 namespace {
@@ -116,6 +117,18 @@ void add_durations(CLI::App& command, Question& question) {
                   "mlperf-bert-v0.7, mlperf-bert-v2.0, a CSV file (batch, samples, target,\n"
                   "source) or a number: tells the time to that quality")
       ->type_name("CURVE");
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--price",
+          [&prices = question.prices](const std::vector<std::string>& words) {
+            for (const std::string& word : words) study::add_price(prices, word);
+          },
+          "USD for an hour of one wafer or GPU of a machine: tells the cost of\n"
+          "training to the target, else for the tokens, else of an epoch, else\n"
+          "of a million samples or tokens decoded; may be given many times")
+      ->type_name("MACHINE=USD")
+      ->allow_extra_args(false)
+      ->take_all();
 }
 
 }  // namespace wafer::cli

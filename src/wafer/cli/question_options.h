@@ -10,7 +10,7 @@ namespace wafer::cli {
 /// `question` must outlive the parse.
 void add_question(CLI::App& command, study::Question& question);
 
-/// Adds the options that ask for the time of an epoch and of a whole training.
+/// Adds the options that ask for the time of an epoch and of a whole training, and for its cost.
 void add_durations(CLI::App& command, study::Question& question);
 
 }  // namespace wafer::cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "wafer/base/error.h"
+#include "wafer/compile/cluster_bound.h"
 #include "wafer/compile/cluster_plan.h"
 #include "wafer/compile/cluster_search.h"
 #include "wafer/estimate/cluster.h"
@@ -30,12 +31,13 @@ std::string describe(const ClusterChoice& c) {
 class Search {
  public:
   Search(const machine::GpuCluster& machine, const Profile& profile, const ClusterRequest& request,
-         DType precision, bool training)
+         DType precision, bool training, StepBounds& bounds)
       : machine_(machine),
         profile_(profile),
         request_(request),
         precision_(precision),
         training_(training),
+        bounds_(bounds),
         node_(machine.node.gpus.value) {
     check(request, profile, node_);
   }
@@ -47,22 +49,24 @@ class Search {
     if (all.empty()) refuse_all();
     // A pinned micro-batch was run by those who say so: its memory is not doubted.
     const bool sure = request_.micro_batch.has_value();
-    for (const ClusterChoice& choice : all) {
+    for (const auto& [bound, i] : in_order(all)) {
+      if (best_ && bound > fastest_) break;
+      const ClusterChoice& choice = all[i];
       const Bytes needed = memory(choice);
       if (!least_ || needed < least_bytes_) least_ = choice, least_bytes_ = needed;
       if (!sure && needed > capacity()) continue;
-      ++fitting_;
       plan::Plan plan = assemble(choice);
       const Seconds step = estimate::cluster_step(plan, machine_);
-      if (best_ && step >= fastest_) continue;
+      // Of equally fast ones the first.
+      if (best_ && (step > fastest_ || (step == fastest_ && i > place_))) continue;
       fastest_ = step;
+      place_ = i;
       best_ = std::move(plan);
     }
     if (!best_) refuse_memory();
-    best_->micro_batch_reason =
-        all.size() == 1
-            ? "asked for"
-            : fmt::format("fastest of {} candidates, of which {} fit", all.size(), fitting_);
+    best_->micro_batch_reason = all.size() == 1
+                                    ? "asked for"
+                                    : fmt::format("fastest that fits of {} candidates", all.size());
     note_empty_places(*best_);
     best_->activation_reason =
         fmt::format("{:.3g} GB of a GPU's {:.3g} GB are in use", gigabytes(used(*best_)),
@@ -75,6 +79,18 @@ class Search {
 
   ClusterCase case_of(const ClusterChoice& choice) const {
     return {profile_, request_, choice, precision_, node_};
+  }
+
+  /// Places of candidates with a bound of their time, the least first; of a forward pass as they
+  /// stand, since there are few.
+  std::vector<std::pair<Seconds, size_t>> in_order(const std::vector<ClusterChoice>& all) const {
+    std::vector<std::pair<Seconds, size_t>> order;
+    StepBounds::OfMachine* const bounds = training_ ? &bounds_.on(machine_) : nullptr;
+    for (size_t i = 0; i < all.size(); ++i) {
+      order.emplace_back(training_ ? bounds->of(machine_, case_of(all[i])) : Seconds(0), i);
+    }
+    std::sort(order.begin(), order.end());
+    return order;
   }
 
   Bytes memory(const ClusterChoice& choice) const {
@@ -120,12 +136,13 @@ class Search {
   const ClusterRequest& request_;
   const DType precision_;
   const bool training_;
+  StepBounds& bounds_;
   const int64_t node_;
   std::optional<ClusterChoice> least_;
   Bytes least_bytes_;
-  int64_t fitting_ = 0;
   std::optional<plan::Plan> best_;
   Seconds fastest_;
+  size_t place_ = 0;  ///< of the best among the candidates
 };
 
 }  // namespace
@@ -135,11 +152,15 @@ ClusterCompiler::ClusterCompiler(const ir::Graph& forward, int64_t tokens_per_sa
     : model_(forward.name),
       profile_(compile::profile(forward, tokens_per_sample)),
       precision_(precision),
-      training_(training) {}
+      training_(training),
+      bounds_(std::make_unique<StepBounds>()) {}
+
+ClusterCompiler::~ClusterCompiler() = default;
+ClusterCompiler::ClusterCompiler(ClusterCompiler&&) noexcept = default;
 
 plan::Plan ClusterCompiler::plan(const machine::GpuCluster& machine,
                                  const ClusterRequest& request) const {
-  plan::Plan plan = Search(machine, profile_, request, precision_, training_).best();
+  plan::Plan plan = Search(machine, profile_, request, precision_, training_, *bounds_).best();
   plan.model = model_;
   plan.machine = machine.name;
   const std::vector<std::string> problems = plan::problems_of(plan);

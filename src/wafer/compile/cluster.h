@@ -35,14 +35,20 @@ struct ClusterChoice {
 /// Which part of serving a plan is of: a prompt read at once, or one more token.
 enum class Serving : uint8_t { Prefill, Decode };
 
+class StepBounds;
+
 /// Compiles one network for clusters of GPUs. The graph is looked at once; each candidate of
-/// parallelism is a plan of its own, which estimate prices.
+/// parallelism is a plan of its own, which estimate prices, but those that a bound of their time
+/// shows to be slower. Bounds are kept for further requests: not for use by several threads at
+/// once.
 class ClusterCompiler {
  public:
   /// `forward` is a forward graph, with the loss where `training`; all symbols but `batch` are
   /// bound. Throws InputError for others, and for a graph without parameters.
   ClusterCompiler(const ir::Graph& forward, int64_t tokens_per_sample, DType precision,
                   bool training);
+  ~ClusterCompiler();
+  ClusterCompiler(ClusterCompiler&&) noexcept;
 
   /// The fastest plan that fits memory among those that the request leaves open. Throws InputError
   /// where the request contradicts itself or the network, CapacityError where nothing fits.
@@ -61,6 +67,7 @@ class ClusterCompiler {
   Profile profile_;
   DType precision_;
   bool training_;
+  std::unique_ptr<StepBounds> bounds_;
 };
 
 }  // namespace wafer::compile

@@ -70,6 +70,11 @@ class Coster {
            parts_.update;
   }
 
+  StageSeconds stages() {
+    return {stages_[Stage::Every].total(), stages_[Stage::First].total(),
+            stages_[Stage::Last].total()};
+  }
+
   Answer run() {
     Answer a;
     a.step = step();
@@ -225,6 +230,10 @@ Answer cluster(const Plan& plan, const machine::GpuCluster& machine) {
 
 Seconds cluster_step(const Plan& plan, const machine::GpuCluster& machine) {
   return Coster(plan, machine).step();
+}
+
+StageSeconds cluster_stages(const Plan& plan, const machine::GpuCluster& machine) {
+  return Coster(plan, machine).stages();
 }
 
 double expected_largest(double n) {

@@ -43,6 +43,13 @@ Answer cluster(const plan::Plan& plan, const machine::GpuCluster& machine);
 /// The step time alone.
 Seconds cluster_step(const plan::Plan& plan, const machine::GpuCluster& machine);
 
+/// What a micro-batch takes on a GPU, by what the stages of a pipeline hold: all of them, the first
+/// and the last besides. What passes between stages and replicas is not in it.
+struct StageSeconds {
+  Seconds every, first, last;
+};
+StageSeconds cluster_stages(const plan::Plan& plan, const machine::GpuCluster& machine);
+
 /// Dense peak of a GPU in the precision of a plan.
 FlopsPerSecond peak(const machine::GpuCluster& machine, const plan::Plan& plan);
 

@@ -204,6 +204,10 @@ std::string json(const study::Result& r, const AnswerOptions& options) {
     json["pipeline"] = to_json(*a.pipelined);
     json["memory"]["gradients_bytes"] = a.memory.gradients.value;
   }
+  if (r.cost) {
+    json["cost_usd"] = r.cost->usd;
+    json["cost_of"] = r.cost->of;
+  }
   if (options.paper_roofline) {
     json["paper_roofline"] = {{"flops_per_byte", a.paper_roofline.intensity},
                               {"attained_flops_per_second", a.paper_roofline.attained.value}};

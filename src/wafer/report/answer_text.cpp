@@ -9,6 +9,7 @@
 #include "wafer/report/answer.h"
 #include "wafer/report/facts.h"
 #include "wafer/report/pipelined.h"
+#include "wafer/report/values.h"
 
 namespace wafer::report {
 namespace {
@@ -111,6 +112,12 @@ std::string main_facts(const Result& r) {
                                       human(*r.question.tokens, "")));
   }
   if (r.target) add_target(r, facts);
+  if (r.cost) {
+    facts.add("cost",
+              fmt::format("{} ({}), at {} an hour for each of {}", usd(r.cost->usd).text,
+                          words_of(*r.cost), usd(r.question.prices.at(r.question.machine)).text,
+                          r.question.systems));
+  }
   facts.add("expected error", error_words(r));
   for (size_t i = 0; i < r.extrapolated.size(); ++i) {
     facts.add(i == 0 ? "extrapolated" : "", r.extrapolated[i]);

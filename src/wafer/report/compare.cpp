@@ -73,6 +73,9 @@ std::vector<Wanted> times() {
           "to target", "time_to_target_seconds", [](const Result& r) { return r.time_to_target; },
           seconds),
       of_number(
+          "cost", "cost_usd",
+          [](const Result& r) { return r.cost ? Number(r.cost->usd) : std::nullopt; }, usd),
+      of_number(
           "energy a step", "energy_joules_per_step",
           [](const Result& r) { return Number(r.answer.energy_per_step.value); },
           [](double joules) { return quantity(joules, "J"); }),
@@ -162,6 +165,18 @@ std::string remarks_of(const CompareRow& row) {
   return text.empty() ? "" : "\n" + row.contender.text + "\n" + text;
 }
 
+// What the costs are of, which may differ by machine.
+std::string cost_text(const std::vector<CompareRow>& rows) {
+  std::string text;
+  for (const CompareRow& row : rows) {
+    if (!row.attempt.result || !row.attempt.result->cost) continue;
+    const std::string words = words_of(*row.attempt.result->cost);
+    if (text.find(words) == std::string::npos) text += (text.empty() ? "" : ", or ") + words;
+  }
+  if (text.empty()) return "";
+  return "\ncost: of " + text + " on all systems, at the prices given.";
+}
+
 Json json_of_row(const CompareRow& row) {
   Json json = {{"name", row.contender.text}};
   for (const study::AnswerKey& key : study::answer_keys()) {
@@ -200,6 +215,7 @@ std::string text(const std::vector<CompareRow>& rows) {
   const bool has_lines = std::any_of(rows.begin(), rows.end(), [](const CompareRow& row) {
     return row.effort && row.effort->lines;
   });
+  result += cost_text(rows);
   result +=
       "\nknobs: settings of the distribution that the user's script states; 0 where the compiler "
       "chooses.\n";

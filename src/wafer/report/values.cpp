@@ -44,8 +44,26 @@ std::string csv_word(const study::Value& value) {
                     value);
 }
 
+Cell usd(double value) {
+  if (value < 999.5) return {fmt::format("{:.3g} USD", value), value};
+  if (value >= 1e15) return {fmt::format("{:.4g} USD", value), value};
+  std::string digits = fmt::format("{:.0f}", value);
+  for (size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
+  return {digits + " USD", value};
+}
+
+std::string words_of(const study::Cost& cost) {
+  if (cost.of == "target") return "training to the target";
+  if (cost.of == "training") return "the whole training";
+  if (cost.of == "epoch") return "an epoch";
+  if (cost.of == "million_tokens_decoded") return "a million tokens decoded";
+  return "a million samples";
+}
+
 Cell cell_of(const study::Value& value, std::string_view unit) {
-  if (const auto* number = std::get_if<double>(&value)) return quantity(*number, unit);
+  const auto* number = std::get_if<double>(&value);
+  if (number && unit == "USD") return usd(*number);
+  if (number) return quantity(*number, unit);
   if (const auto* count = std::get_if<int64_t>(&value)) {
     return {fmt::format("{}", *count), static_cast<double>(*count)};
   }

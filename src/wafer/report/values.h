@@ -19,6 +19,11 @@ void set_key(nlohmann::ordered_json& object, std::string_view key, nlohmann::ord
 /// with "; " between.
 std::string csv_word(const study::Value& value);
 
+/// Money as a cell: "1,234 USD", "0.0123 USD".
+Cell usd(double value);
+/// What a cost is of, in words: "a million samples".
+std::string words_of(const study::Cost& cost);
+
 /// A value as a cell for people.
 Cell cell_of(const study::Value& value, std::string_view unit);
 

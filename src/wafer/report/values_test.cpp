@@ -42,5 +42,14 @@ TEST(Values, are_cells_with_units_for_people) {
   EXPECT_EQ(cell_of(Value(), "s").text, "");
 }
 
+TEST(Values, shows_money) {
+  EXPECT_EQ(usd(0.0123456).text, "0.0123 USD");
+  EXPECT_EQ(usd(2.5).text, "2.5 USD");
+  EXPECT_EQ(usd(999).text, "999 USD");
+  EXPECT_EQ(usd(1234.4).text, "1,234 USD");
+  EXPECT_EQ(usd(12345678).text, "12,345,678 USD");
+  EXPECT_EQ(cell_of(study::Value(2e6), "USD").text, "2,000,000 USD");
+}
+
 }  // namespace
 }  // namespace wafer::report

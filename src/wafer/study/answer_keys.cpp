@@ -54,6 +54,13 @@ std::optional<double> number(const std::optional<Seconds>& value) {
   return value ? std::optional<double>(value->value) : std::nullopt;
 }
 
+Value cost_usd(const Attempt& a) {
+  return a.result && a.result->cost ? Value(a.result->cost->usd) : Value();
+}
+Value cost_of(const Attempt& a) {
+  return a.result && a.result->cost ? Value(a.result->cost->of) : Value();
+}
+
 std::optional<double> samples(const std::optional<Target>& target) {
   return target ? std::optional<double>(target->samples) : std::nullopt;
 }
@@ -120,6 +127,8 @@ constexpr std::array Keys = {
     AnswerKey{"samples_to_target", "", Less, maybe<[](const R& r) { return samples(r.target); }>},
     AnswerKey{"time_to_target_seconds", "s", Less,
               maybe<[](const R& r) { return number(r.time_to_target); }>},
+    AnswerKey{"cost_usd", "USD", Less, cost_usd, true},
+    AnswerKey{"cost_of", "", Neither, cost_of, true},
     AnswerKey{"energy_joules_per_step", "J", Less,
               answer<[](const R& r) { return r.answer.energy_per_step.value; }>},
     AnswerKey{"energy_joules_per_sample", "J", Less, answer<[](const R& r) {

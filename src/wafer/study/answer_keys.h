@@ -23,6 +23,7 @@ struct AnswerKey {
   std::string_view unit;  ///< "s", "J", "" ...
   Better better = Better::Neither;
   Value (*of)(const Attempt&);  ///< where there is no answer: what was asked, or nothing
+  bool is_cost = false;         ///< known only with prices
 };
 
 /// All keys that tables of answers have, in the order of their columns.

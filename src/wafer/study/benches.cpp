@@ -4,6 +4,7 @@
 #include <set>
 
 #include "wafer/autodiff/training_step.h"
+#include "wafer/study/cost.h"
 #include "wafer/study/samples_to_target.h"
 
 namespace wafer::study {
@@ -168,6 +169,7 @@ void set_durations(Result& result) {
     result.target = target_of(question.samples_to_target, question.batch);
     result.time_to_target = Seconds(result.target->samples / result.answer.samples_per_second);
   }
+  result.cost = cost_of(result);
 }
 
 }  // namespace wafer::study

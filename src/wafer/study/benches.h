@@ -76,7 +76,7 @@ struct Workbench::Kept {
 /// What a result has of its question, network and plan, in every mode; the answer is not in it yet.
 Result result_of(const Question& question, const Network& network, const Stack& stack,
                  const plan::Plan& plan);
-/// Epoch, training time and time to a target, from the rates of the answer.
+/// Epoch, training time, time to a target and cost, from the rates of the answer.
 void set_durations(Result& result);
 
 /// Answers on a wafer with streamed or resident weights, as a pipeline, and on a cluster of GPUs. The question

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "wafer/base/error.h"
+#include "wafer/study/cost.h"
 
 namespace wafer::study {
 namespace {
@@ -87,6 +88,9 @@ std::optional<int> lines_of(const Result& r) {
 std::vector<CompareRow> compare(const Question& question, const std::vector<Contender>& machines,
                                 Workbench& bench) {
   if (machines.empty()) throw InputError("expected at least one machine to compare, found none");
+  std::vector<std::string> names;
+  for (const Contender& contender : machines) names.push_back(contender.machine);
+  check_prices(question.prices, names);
   std::vector<CompareRow> rows;
   for (const Contender& contender : machines) rows.push_back(row_for(question, contender, bench));
   const auto first = std::find_if(rows.begin(), rows.end(),

@@ -36,9 +36,9 @@ struct CompareRow {
 /// The question put to each machine, in the order given. A machine that cannot do it has a row that
 /// says why. What only one kind of machine knows is asked of that kind alone: pins of a cluster and
 /// --mode; unstructured sparsity, which saves a GPU nothing, is computed dense there, with a note.
-/// Throws InputError for a list without machines, a machine that is not there and a model that
-/// cannot be opened; where no machine can do it, CapacityError (InputError where none is for lack
-/// of room) with all reasons.
+/// Throws InputError for a list without machines, a machine that is not there, a price of another
+/// machine and a model that cannot be opened; where no machine can do it, CapacityError (InputError
+/// where none is for lack of room) with all reasons.
 std::vector<CompareRow> compare(const Question& question, const std::vector<Contender>& machines,
                                 Workbench& bench);
 

@@ -16,6 +16,9 @@ size_t column_named(const std::vector<SweepColumn>& columns, const std::string& 
     if (columns[i].name == name) return i;
     if (columns[i].better != Better::Neither) names.push_back(columns[i].name);
   }
+  if (name == "cost_usd") {
+    throw InputError("--pareto cost_usd: no costs without prices, as in --price h100=2.5");
+  }
   const std::string meant = nearest(name, names);
   throw InputError(fmt::format("--pareto: no key \"{}\"{}; there are {}", name,
                                meant.empty() ? "" : fmt::format("; did you mean {}?", meant),

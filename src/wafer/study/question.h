@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,9 @@ struct ClusterPins {
   double length_variation = 0;  ///< see plan::Plan
 };
 
+/// USD for an hour of one wafer or GPU, by machine as it is asked.
+using Prices = std::map<std::string, double>;
+
 /// What is asked. Zero and empty stand for "chosen for you".
 struct Question {
   std::string
@@ -56,6 +60,7 @@ struct Question {
   std::optional<double> tokens{};         ///< asks for train_seconds
   std::string samples_to_target{};        ///< asks for time_to_target_seconds: see target_of
   std::optional<double> host_latency{};   ///< of inference, in seconds; the machine's where absent
+  Prices prices{};                        ///< asks for cost: see cost_of
   ClusterPins cluster{};                  ///< on a cluster of GPUs
   DimBindings dims{};                     ///< symbolic dimensions of a model file
 };
@@ -82,6 +87,13 @@ struct Target {
   std::string source;
 };
 
+/// What is paid for all systems together.
+struct Cost {
+  double usd = 0;
+  /// For what: "target", "training", "epoch", "million_samples", "million_tokens_decoded".
+  std::string of;
+};
+
 /// An answer to a question, and what was chosen on the way.
 struct Result {
   Question question;
@@ -101,6 +113,7 @@ struct Result {
   std::optional<Seconds> train{};  ///< of question.tokens
   std::optional<Target> target{};  ///< of question.samples_to_target, and
   std::optional<Seconds> time_to_target{};
+  std::optional<Cost> cost{};  ///< at question.prices
   Situation situation;
   /// Mean absolute error of predictions of this kind (machine, mode, phase) on models that the fit
   /// has not seen; absent where no published measurement of the kind counts.

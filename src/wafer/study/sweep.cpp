@@ -12,6 +12,7 @@
 
 #include "wafer/base/error.h"
 #include "wafer/machine/load.h"
+#include "wafer/study/cost.h"
 
 namespace wafer::study {
 namespace {
@@ -49,6 +50,11 @@ Point point_at(const SweepRequest& request, uint64_t index) {
   return point;
 }
 
+// Costs are columns where there are prices.
+bool is_column(const AnswerKey& key, const Question& question) {
+  return !key.is_cost || !question.prices.empty();
+}
+
 /// Answers points, one after another.
 class Asker {
  public:
@@ -57,7 +63,9 @@ class Asker {
     count(a);
     SweepRow row{.index = point.index, .values = {}};
     for (const auto& [axis, at] : point.overrides) row.values.emplace_back(axis->number(at));
-    for (const AnswerKey& key : answer_keys()) row.values.push_back(key.of(a));
+    for (const AnswerKey& key : answer_keys()) {
+      if (is_column(key, point.question)) row.values.push_back(key.of(a));
+    }
     row.values.push_back(a.result ? Value() : Value(a.reason));
     return row;
   }
@@ -201,6 +209,15 @@ void check_contenders(const SweepRequest& request, const std::set<std::string>& 
   }
 }
 
+void check_prices(const SweepRequest& request) {
+  std::vector<std::string> machines;
+  for (const Axis& axis : request.axes) {
+    for (const Contender& c : axis.contenders()) machines.push_back(c.machine);
+  }
+  if (machines.empty()) machines.push_back(request.question.machine);
+  check_prices(request.question.prices, machines);
+}
+
 }  // namespace
 
 uint64_t points_of(const SweepRequest& request) {
@@ -221,6 +238,7 @@ uint64_t points_of(const SweepRequest& request) {
     if (all <= static_cast<double>(MostPoints)) points *= axis.size();
   }
   check_contenders(request, names);
+  check_prices(request);
   if (all <= static_cast<double>(MostPoints)) return points;
   throw InputError(
       fmt::format("the axes make {:.4g} points, more than the {} of one sweep; take "
@@ -244,6 +262,7 @@ std::vector<SweepColumn> columns_of(const SweepRequest& request) {
       columns.push_back({.name = axis.name(), .unit = {}, .of_machine = true});
   }
   for (const AnswerKey& key : answer_keys()) {
+    if (!is_column(key, request.question)) continue;
     columns.push_back(
         {.name = std::string(key.name), .unit = std::string(key.unit), .better = key.better});
   }

@@ -5,6 +5,7 @@
 #include "wafer/base/error.h"
 #include "wafer/machine/load.h"
 #include "wafer/study/benches.h"
+#include "wafer/study/cost.h"
 
 namespace wafer::study {
 namespace {
@@ -162,6 +163,9 @@ Planned Workbench::planned(const Question& q, const machine::Machine& machine) {
   }
 }
 
-Result answer(const Question& question) { return Workbench().answer(question); }
+Result answer(const Question& question) {
+  check_prices(question.prices, {question.machine});
+  return Workbench().answer(question);
+}
 
 }  // namespace wafer::study

@@ -81,7 +81,7 @@ std::vector<std::string> against_resident(const Question& question);
 /// The same for what training as a pipeline on one wafer cannot do.
 void check_pipelined_question(const Question& question);
 
-/// One question on a workbench of its own.
+/// One question on a workbench of its own. Throws InputError for prices of other machines, too.
 Result answer(const Question& question);
 
 }  // namespace wafer::study
