@@ -10,6 +10,7 @@ namespace wafer::cli {
 void add_estimate(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_sweep(CLI::App& app);
+void add_report(CLI::App& app);
 void add_validate(CLI::App& app);
 void add_show(CLI::App& app);
 void add_models(CLI::App& app);

@@ -33,12 +33,14 @@ void set_up(CLI::App& app) {
       "  wafer estimate bert-large --machine wse2 --batch 8192 --seq 128\n"
       "  wafer estimate model.onnx --machine wse3 --batch 256 --dim seq=512\n"
       "  wafer compare gpt3-13b --machines wse2,wse3x4,a100-80gbx256\n"
+      "  wafer report bert-large --machines wse2,a100-80gbx8 -o report.html\n"
       "  wafer validate validation/system.csv\n"
       "  wafer show gpt2 --format json\n"
       "'wafer COMMAND --help' explains a command.");
   add_estimate(app);
   add_compare(app);
   add_sweep(app);
+  add_report(app);
   add_validate(app);
   add_show(app);
   add_models(app);

@@ -248,7 +248,7 @@ class Coster {
     r.on_wafer_intensity = flops.value / sram_traffic_.value;
     r.off_wafer_intensity = flops.value / edge.value;
     const double sram = machine::sram_bandwidth(m_).value;
-    const double link = (m_.io.in.value + m_.io.out.value).value;
+    const double link = machine::edge_bandwidth(m_).value;
     r.on_wafer_roof = std::min(r.peak, FlopsPerSecond(r.on_wafer_intensity * sram * systems));
     r.off_wafer_roof = std::min(r.peak, FlopsPerSecond(r.off_wafer_intensity * link * systems));
     r.attained = answer_.model_flops_per_second;

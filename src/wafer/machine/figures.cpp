@@ -36,6 +36,8 @@ BytesPerSecond sram_bandwidth(const Wafer& wafer) {
                         static_cast<double>(usable_pes(wafer)));
 }
 
+BytesPerSecond edge_bandwidth(const Wafer& wafer) { return wafer.io.in.value + wafer.io.out.value; }
+
 BytesPerSecond fabric_bandwidth(const Wafer& wafer) {
   const double bytes_per_cycle = 4 * 2 * static_cast<double>(wafer.router.link_bits.value) / 8;
   return BytesPerSecond(bytes_per_cycle * wafer.clock.value.value *

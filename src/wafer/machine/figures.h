@@ -32,6 +32,9 @@ Bytes sram_bytes(const Wafer& wafer);
 /// What all usable PEs read and write together: (read + write bytes a cycle) x clock x usable PEs.
 BytesPerSecond sram_bandwidth(const Wafer& wafer);
 
+/// Over the wafer's edge, both directions together.
+BytesPerSecond edge_bandwidth(const Wafer& wafer);
+
 /// What all links between usable PEs carry: 4 neighbours x 2 directions x link bits / 8 x clock x
 /// usable PEs; each link is counted at both of its ends, as the vendor's headline figure does.
 BytesPerSecond fabric_bandwidth(const Wafer& wafer);

@@ -17,7 +17,8 @@ std::string text(const study::Result& result, const AnswerOptions& options = {})
 /// An answer for programs, in SI units; docs/json.md lists the keys.
 std::string json(const study::Result& result, const AnswerOptions& options = {});
 
-/// Where the time of a step goes: a row a kind of layer and phase, then what no layer has.
+/// Where the time of a step goes: a row a kind of layer and phase, then what no layer has; on a
+/// cluster a row for each kind of work of a GPU.
 Table time_table(const study::Result& result);
 
 }  // namespace wafer::report

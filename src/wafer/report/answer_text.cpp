@@ -159,29 +159,6 @@ std::string roofline_facts(const Result& r, const AnswerOptions& options) {
   return facts.text();
 }
 
-Table parts_table(const Result& r) {
-  const estimate::ClusterParts& c = *r.answer.cluster;
-  Table table{.columns = {{"part", "part"},
-                          {"time", "seconds", Align::Right},
-                          {"share", "share", Align::Right}},
-              .rows = {}};
-  const std::pair<const char*, Seconds> parts[] = {{"matrix products", c.products},
-                                                   {"attention", c.attention},
-                                                   {"passes over memory", c.passes},
-                                                   {"between tensor ranks", c.tensor_exchange},
-                                                   {"sharded weights", c.shard_exchange},
-                                                   {"between stages", c.stage_exchange},
-                                                   {"pipeline bubble", c.bubble},
-                                                   {"between replicas", c.replica_exchange},
-                                                   {"optimizer", c.update}};
-  for (const auto& [name, seconds] : parts) {
-    if (seconds.value <= 0) continue;
-    table.rows.push_back(
-        {name, quantity(seconds.value, "s"), percent(seconds.value / r.answer.step.value)});
-  }
-  return table;
-}
-
 std::string gpu_memory_facts(const Result& r) {
   const estimate::Memory& m = r.answer.memory;
   const estimate::ClusterParts& c = *r.answer.cluster;
@@ -265,6 +242,29 @@ Table resident_table(const Result& r) {
   return table;
 }
 
+Table parts_table(const Result& r) {
+  const estimate::ClusterParts& c = *r.answer.cluster;
+  Table table{.columns = {{"part", "part"},
+                          {"time", "seconds", Align::Right},
+                          {"share", "share", Align::Right}},
+              .rows = {}};
+  const std::pair<const char*, Seconds> parts[] = {{"matrix products", c.products},
+                                                   {"attention", c.attention},
+                                                   {"passes over memory", c.passes},
+                                                   {"between tensor ranks", c.tensor_exchange},
+                                                   {"sharded weights", c.shard_exchange},
+                                                   {"between stages", c.stage_exchange},
+                                                   {"pipeline bubble", c.bubble},
+                                                   {"between replicas", c.replica_exchange},
+                                                   {"optimizer", c.update}};
+  for (const auto& [name, seconds] : parts) {
+    if (seconds.value <= 0) continue;
+    table.rows.push_back(
+        {name, quantity(seconds.value, "s"), percent(seconds.value / r.answer.step.value)});
+  }
+  return table;
+}
+
 std::string pe_memory_facts(const Result& r) {
   const estimate::ResidentParts& parts = *r.answer.resident;
   const plan::ResidentPlacement& at = parts.placed;
@@ -283,6 +283,8 @@ std::string pe_memory_facts(const Result& r) {
 }  // namespace
 
 Table time_table(const Result& r) {
+  if (r.answer.cluster) return parts_table(r);
+  if (r.answer.resident) return resident_table(r);
   constexpr auto Right = Align::Right;
   Table table{.columns = {{"layer", "name"},
                           {"phase", "phase"},
@@ -314,11 +316,11 @@ Table time_table(const Result& r) {
 std::string text(const Result& r, const AnswerOptions& options) {
   if (r.answer.cluster) {
     return headline(r) + "\n" + main_facts(r) + "\nWhere the time of a step goes, on one GPU\n" +
-           text(parts_table(r)) + "\nMemory of a GPU\n" + gpu_memory_facts(r);
+           text(time_table(r)) + "\nMemory of a GPU\n" + gpu_memory_facts(r);
   }
   if (r.answer.resident) {
     return headline(r) + "\n" + main_facts(r) + "\nWhere the time of a request goes\n" +
-           text(resident_table(r)) + "\nMemory of a PE\n" + pe_memory_facts(r);
+           text(time_table(r)) + "\nMemory of a PE\n" + pe_memory_facts(r);
   }
   if (r.answer.pipelined) {
     return headline(r) + "\n" + main_facts(r) + "\nWhere the PEs go\n" + text(kernels_table(r)) +

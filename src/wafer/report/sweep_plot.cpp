@@ -77,8 +77,8 @@ void SweepPlot::add(const study::SweepRow& row) {
   plot_.series[place->second].points.emplace_back(*x, *y);
 }
 
-Plot SweepPlot::plot() const {
-  Plot plot = plot_;
+LineChart SweepPlot::plot() const {
+  LineChart plot = plot_;
   for (Series& series : plot.series) std::sort(series.points.begin(), series.points.end());
   return plot;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "wafer/report/plot.h"
+#include "wafer/report/chart.h"
 #include "wafer/study/sweep.h"
 
 namespace wafer::report {
@@ -22,7 +22,7 @@ class SweepPlot {
   SweepPlot(const study::SweepRequest& request, const std::string& x, const std::string& y);
 
   void add(const study::SweepRow& row);
-  Plot plot() const;
+  LineChart plot() const;
 
  private:
   std::string series_of(const study::SweepRow& row) const;
@@ -32,7 +32,7 @@ class SweepPlot {
   std::optional<size_t> x_axis_;
   size_t x_ = 0, y_ = 0;  ///< columns
   std::map<std::string, size_t> place_;
-  Plot plot_;
+  LineChart plot_;
 };
 
 }  // namespace wafer::report

@@ -84,15 +84,15 @@ study::SweepRequest request(const std::vector<std::string>& axes) {
   return r;
 }
 
-Plot plotted(const study::SweepRequest& r, const std::string& x, const std::string& y) {
+LineChart plotted(const study::SweepRequest& r, const std::string& x, const std::string& y) {
   SweepPlot plot(r, x, y);
   study::sweep(r, [&](const study::SweepRow& row) { plot.add(row); });
   return plot.plot();
 }
 
 TEST(SweepPlot, has_a_line_for_each_combination_of_the_other_axes) {
-  const Plot plot = plotted(request({"machine=wse2,wse3", "batch=64,32", "seq=64,128"}), "",
-                            "samples_per_second");
+  const LineChart plot = plotted(request({"machine=wse2,wse3", "batch=64,32", "seq=64,128"}), "",
+                                 "samples_per_second");
   EXPECT_EQ(plot.x.name, "batch");
   ASSERT_EQ(plot.series.size(), 4U);
   EXPECT_EQ(plot.series[0].name, "wse2, seq 64");
@@ -103,7 +103,8 @@ TEST(SweepPlot, has_a_line_for_each_combination_of_the_other_axes) {
 }
 
 TEST(SweepPlot, goes_along_a_key_as_well) {
-  const Plot plot = plotted(request({"batch=32,64"}), "step_seconds", "energy_joules_per_step");
+  const LineChart plot =
+      plotted(request({"batch=32,64"}), "step_seconds", "energy_joules_per_step");
   EXPECT_EQ(plot.x.unit, "s");
   ASSERT_EQ(plot.series.size(), 1U);
   EXPECT_EQ(plot.series[0].points.size(), 2U);
