@@ -101,6 +101,7 @@ class Coster {
           break;
         case plan::BufferKind::Workspace:
         case plan::BufferKind::Data:
+        case plan::BufferKind::Cache:
           break;
       }
     }

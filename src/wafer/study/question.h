@@ -53,7 +53,6 @@ struct Question {
   std::optional<int64_t> micro_batch{};  ///< samples that one system works on at a time
   std::optional<plan::Recompute> recompute{};
   std::optional<int64_t> cores{};  ///< PEs of an edge of the mesh of a layer, with resident weights
-  double sparsity = 0;             ///< fraction of the weights that are zero, in [0, 1)
   std::optional<int64_t> region{};        ///< PEs that kernels of a pipeline may take
   double sparsity = 0;                    ///< fraction of the weights that are zero, in [0, 1)
   std::optional<double> epoch_samples{};  ///< asks for epoch_seconds
