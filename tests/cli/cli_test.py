@@ -8,7 +8,9 @@ import io
 import json
 import os
 import pathlib
+import re
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -235,6 +237,50 @@ class Sweep(Case):
         sweeping.kill()
         sweeping.wait()
         self.assertEqual((path.read_text(), os.listdir(self.folder)), ("old", ["a.csv"]))
+
+    def test_ctrl_c_writes_the_rows_that_are_there(self):
+        path = self.folder / "a.csv"
+        sweeping = subprocess.Popen([WAFER, "sweep", "gpt2", "--axis", "batch=1..1000000", "--csv", path],
+                                    stderr=subprocess.PIPE, text=True,
+                                    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        with self.assertRaises(subprocess.TimeoutExpired):
+            sweeping.wait(0.5)
+        sweeping.send_signal(signal.SIGINT)
+        said = sweeping.communicate()[1]
+        written = int(re.search("rows of the first ([0-9]+) of 1000000 points are written", said)[1])
+        rows = self.rows(path.read_text())
+        self.assertEqual((sweeping.returncode, len(rows)), (130, written))
+        self.assertEqual([int(row["batch"]) for row in rows], list(range(1, written + 1)))
+
+    def test_a_full_disk_is_an_error(self):
+        self.refused(CAPACITY, "sweep", "gpt2", "--axis", "batch=8,16", "--csv", "/dev/full", says="/dev/full")
+
+
+class Price(Case):
+    def test_training_costs_hours_times_systems_times_price(self):
+        args = ("--batch", 512, "--tokens", 1e10)
+        alone = self.answer("estimate", "gpt2", "--machine", "h100", "--systems", 8, *args, "--price", "h100=2.5")
+        self.assertAlmostEqual(alone["cost_usd"], alone["train_seconds"] / 3600 * 8 * 2.5)
+        self.assertEqual(alone["cost_of"], "training")
+        rows = json.loads(self.ok("compare", "gpt2", "--machines", "wse2,h100x8", *args, "--price", "h100=2.5",
+                                  "--json", "-"))["rows"]
+        self.assertEqual([row["cost_usd"] for row in rows], [None, alone["cost_usd"]])
+        self.assertIn("the whole training", self.ok("compare", "gpt2", "--machines", "h100x8", *args,
+                                                    "--price", "h100=2.5"))
+
+    def test_it_is_a_column_and_an_objective_of_a_sweep_only_where_there_is_one(self):
+        args = ("sweep", "gpt3-1.3b", "--axis", "machine=wse2,h100x8", "--axis", "batch=512,1024")
+        self.assertNotIn("cost", self.ok(*args).splitlines()[0])
+        front = ("--pareto", "samples_per_second,cost_usd")
+        self.refused(INPUT, *args, *front, says="--price")
+        done = self.ok(*args, *front, "--price", "wse2=100", "--price", "h100=2.5")
+        self.assertTrue(all(float(row["cost_usd"]) > 0 for row in csv.DictReader(io.StringIO(done))))
+
+    def test_one_error_tells_what_is_wrong(self):
+        for price, says in (("h100", "MACHINE=USD"), ("h100=nan", "MACHINE=USD"), ("h100=-1", "MACHINE=USD"),
+                            ("a100=1", "nothing is asked of that machine")):
+            self.refused(INPUT, "estimate", "gpt2", "--machine", "h100", "--price", price, says=says)
+        self.refused(INPUT, "estimate", "gpt2", "--price", "wse2=1", "--price", "wse2=2", says="twice")
 
 
 class Options(Case):

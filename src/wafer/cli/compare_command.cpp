@@ -48,6 +48,7 @@ void add_compare(CLI::App& app) {
       "  wafer compare gpt3-13b --machines wse2,wse3x4,a100-80gbx256 --batch 1024\n"
       "  wafer compare bert-large --machines a100-80gbx8,./mine.tomlx2 --epoch-samples 1e6\n"
       "  wafer compare llama2-7b --machines a100-80gb,h100 --phase infer --batch 8 --json -\n"
+      "  wafer compare gpt3-1.3b --machines wse2,h100x8 --tokens 2.6e10 --price h100=2.5\n"
       "A machine that cannot do it has a row that says why. Units of JSON are SI; docs/json.md\n"
       "lists its keys.");
   command->callback([options] { compare(*options); });

@@ -11,6 +11,7 @@
 #include "wafer/base/error.h"
 #include "wafer/base/nearest.h"
 #include "wafer/cli/commands.h"
+#include "wafer/cli/interrupt.h"
 #include "wafer/cli/output.h"
 
 namespace wafer::cli {
@@ -91,6 +92,9 @@ int run(int argc, char** argv) {
     return parse(app, argc, argv);
   } catch (const ReaderGone&) {
     return Ok;
+  } catch (const Interrupted& e) {
+    std::fputs(("wafer: " + e.what + "\n").c_str(), stderr);
+    return InterruptedExit;
   } catch (const InputError& e) {
     return complain(Input, e.what());
   } catch (const CapacityError& e) {

@@ -6,6 +6,7 @@
 
 #include "wafer/base/error.h"
 #include "wafer/cli/commands.h"
+#include "wafer/cli/interrupt.h"
 #include "wafer/cli/options.h"
 #include "wafer/cli/output.h"
 #include "wafer/cli/progress.h"
@@ -99,6 +100,7 @@ class Sinks {
   }
 
   void take(const study::SweepRow& row) {
+    ++taken_;
     const auto* reason = std::get_if<std::string>(&row.values.back());
     if (reason != nullptr && first_reason_.empty()) first_reason_ = *reason;
     if (front_) return front_->add(row);
@@ -118,6 +120,7 @@ class Sinks {
     plot_file_->commit();
   }
 
+  uint64_t taken() const { return taken_; }
   const std::string& first_reason() const { return first_reason_; }
   std::string summary() const {
     return front_ ? fmt::format("{} on the Pareto front\n", front_->rows().size()) : "";
@@ -135,17 +138,34 @@ class Sinks {
   std::unique_ptr<OutputFile> plot_file_;
   std::vector<std::unique_ptr<Target>> targets_;
   std::string first_reason_;
+  uint64_t taken_ = 0;
 };
+
+struct Stop {};
+
+// Rows that are there when the user stops it are written as if there were no more.
+study::SweepCounts run(const study::SweepRequest& request, Sinks& sinks) {
+  const InterruptGuard guard;
+  ProgressLine line("sweeping");
+  const auto show = line.callback();
+  try {
+    return study::sweep(
+        request, [&](const study::SweepRow& row) { sinks.take(row); },
+        [&](size_t done, size_t of) {
+          if (InterruptGuard::asked()) throw Stop();
+          show(done, of);
+        });
+  } catch (const Stop&) {
+    sinks.finish();
+  }
+  throw Interrupted{fmt::format("stopped; the rows of the first {} of {} points are written",
+                                sinks.taken(), study::points_of(request))};
+}
 
 void sweep(const Options& options) {
   const study::SweepRequest request = request_of(options);
   Sinks sinks(options, request);
-  study::SweepCounts counts;
-  {
-    ProgressLine line("sweeping");
-    counts = study::sweep(
-        request, [&](const study::SweepRow& row) { sinks.take(row); }, line.callback());
-  }
+  const study::SweepCounts counts = run(request, sinks);
   sinks.finish();
   if (!prints_rows(options)) print_out(report::text(counts) + sinks.summary());
   if (counts.answered > 0) return;

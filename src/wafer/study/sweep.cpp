@@ -17,9 +17,6 @@
 namespace wafer::study {
 namespace {
 
-// Points whose rows are held at once: enough that those of one network come together wherever
-// their axis stands, and some megabytes.
-constexpr uint64_t Window = 4096;
 // Points that a thread takes at a time, at most: a network is then built seldom, and no thread
 // waits long for another.
 constexpr size_t MostTaken = 64;
@@ -209,7 +206,7 @@ void check_contenders(const SweepRequest& request, const std::set<std::string>& 
   }
 }
 
-void check_prices(const SweepRequest& request) {
+void check_priced(const SweepRequest& request) {
   std::vector<std::string> machines;
   for (const Axis& axis : request.axes) {
     for (const Contender& c : axis.contenders()) machines.push_back(c.machine);
@@ -238,7 +235,7 @@ uint64_t points_of(const SweepRequest& request) {
     if (all <= static_cast<double>(MostPoints)) points *= axis.size();
   }
   check_contenders(request, names);
-  check_prices(request);
+  check_priced(request);
   if (all <= static_cast<double>(MostPoints)) return points;
   throw InputError(
       fmt::format("the axes make {:.4g} points, more than the {} of one sweep; take "
@@ -274,9 +271,9 @@ SweepCounts sweep(const SweepRequest& request, const std::function<void(SweepRow
                   const std::function<void(size_t, size_t)>& progress) {
   const uint64_t points = points_of(request);
   Crew crew(std::min<uint64_t>(thread_count(request.threads), points));
-  for (uint64_t begin = 0; begin < points; begin += Window) {
+  for (uint64_t begin = 0; begin < points; begin += MostHeld) {
     std::vector<Point> window;
-    for (uint64_t i = begin; i < std::min(points, begin + Window); ++i) {
+    for (uint64_t i = begin; i < std::min(points, begin + MostHeld); ++i) {
       window.push_back(point_at(request, i));
     }
     const auto tell = [&](size_t done) {

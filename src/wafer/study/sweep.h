@@ -14,6 +14,10 @@ namespace wafer::study {
 /// More points than this are refused.
 inline constexpr uint64_t MostPoints = 10'000'000;
 
+/// Points whose rows are held at once: enough that those of one network come together wherever
+/// their axis stands, and some megabytes.
+inline constexpr uint64_t MostHeld = 4096;
+
 /// Every combination of the values of some axes, the last axis turning fastest.
 struct SweepRequest {
   Question question;  ///< what no axis says
@@ -57,9 +61,10 @@ std::vector<SweepColumn> columns_of(const SweepRequest& request);
 
 /// Answers every point and hands the rows to `take` in order, from the calling thread; `progress`
 /// (may be empty) gets how many are done, of how many. A point that cannot be answered has a reason
-/// and stops nothing. Rows do not depend on the number of threads; memory does not grow with the
-/// number of points. Throws what points_of() throws, InputError for what no point can be asked
-/// (an unknown machine of an axis is a reason), and what `take` throws.
+/// and stops nothing. Rows do not depend on the number of threads; no more than MostHeld rows
+/// are held, so that memory does not grow with the number of points. Throws what points_of()
+/// throws, InputError for what no point can be asked (an unknown machine of an axis is a reason),
+/// and what `take` throws.
 SweepCounts sweep(const SweepRequest& request, const std::function<void(SweepRow)>& take,
                   const std::function<void(size_t, size_t)>& progress = {});
 

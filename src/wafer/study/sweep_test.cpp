@@ -137,6 +137,15 @@ TEST(Sweep, tells_how_far_it_is) {
   EXPECT_EQ(told.back(), 300U);
 }
 
+TEST(Sweep, holds_no_more_rows_than_it_says) {
+  uint64_t taken = 0, most = 0;
+  sweep(
+      request({.model = "bert-tiny"}, {"batch=1..5000"}), [&](const SweepRow&) { ++taken; },
+      [&](size_t done, size_t) { most = std::max<uint64_t>(most, done - taken); });
+  EXPECT_EQ(taken, 5000U);
+  EXPECT_EQ(most, MostHeld);
+}
+
 TEST(Sweep, passes_on_what_its_taker_throws) {
   const auto take = [](const SweepRow&) { throw std::runtime_error("full"); };
   EXPECT_THROW(sweep(request({.model = "bert-tiny"}, {"batch=1,2"}, 2), take), std::runtime_error);
