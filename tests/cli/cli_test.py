@@ -682,7 +682,7 @@ class Validate(Case):
         """After a change of model, machine or measurements: scripts/validation-report."""
         coverage = self.folder / "coverage.json"
         report = self.file("validation.md", (ROOT / "docs/validation.md").read_bytes())
-        run("validate", "validation/system.csv", "--cross", "--coverage", coverage, "--markdown", report,
+        run("validate", "validation/system.csv", "--cross", "--coverage", coverage, "--refresh", report,
             cwd=ROOT)
         self.assertEqual(coverage.read_text(), (ROOT / "validation/coverage.json").read_text())
         self.assertEqual(report.read_text(), (ROOT / "docs/validation.md").read_text())

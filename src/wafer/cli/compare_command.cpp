@@ -14,7 +14,7 @@ namespace {
 struct Options {
   study::Question question;
   std::vector<std::string> machines;
-  std::string json;
+  Outputs outputs;
 };
 
 void compare(const Options& options) {
@@ -22,7 +22,7 @@ void compare(const Options& options) {
   for (const std::string& word : options.machines) contenders.push_back(study::contender(word));
   study::Workbench bench;
   const std::vector<study::CompareRow> rows = study::compare(options.question, contenders, bench);
-  print_answer(options.json, report::json(rows), report::text(rows));
+  print_answer(options.outputs, report::json(rows), report::text(rows));
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ void add_compare(CLI::App& app) {
       ->delimiter(',')
       ->required();
   add_durations(*command, options->question);
-  add_json(*command, options->json);
+  add_outputs(*command, options->outputs, "rows");
   command->footer(
       "Examples:\n"
       "  wafer compare gpt3-13b --machines wse2,wse3x4,a100-80gbx256 --batch 1024\n"

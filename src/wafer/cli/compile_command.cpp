@@ -14,6 +14,7 @@ struct Options {
   study::Question question;
   std::string pass = "plan";
   std::string format = "text";
+  Outputs outputs;
 };
 
 void compile(const Options& options) {
@@ -21,7 +22,12 @@ void compile(const Options& options) {
   if (!as_json && options.format != "text") {
     refuse_choice("--format", "text or json", options.format);
   }
-  print_out(study::print_after(options.question, options.pass, as_json));
+  const auto printed = [&](bool json) {
+    return study::print_after(options.question, options.pass, json);
+  };
+  const bool prints = options.outputs.prints();
+  print_answer(options.outputs, options.outputs.any() ? printed(true) : "",
+               prints ? "" : printed(as_json));
 }
 
 }  // namespace
@@ -37,11 +43,12 @@ void add_compile(CLI::App& app) {
       ->type_name("PASS");
   command->add_option("--format", options->format, "default text; json of graphs and plans")
       ->type_name("text|json");
+  add_outputs(*command, options->outputs, "body");
   command->footer("Passes:\n" + study::list_passes() +
                   "\nExamples:\n"
                   "  wafer compile bert-base --machine wse2 --batch 4096 --seq 128\n"
                   "  wafer compile gpt2 --print-after layers\n"
-                  "  wafer compile gpt2 --format json");
+                  "  wafer compile gpt2 --json plan.json");
   command->callback([options] { compile(*options); });
 }
 

@@ -14,12 +14,12 @@ namespace {
 struct Options {
   study::Question question;
   report::AnswerOptions show;
-  std::string json;
+  Outputs outputs;
 };
 
 void estimate(const Options& options) {
   const study::Result result = study::answer(options.question);
-  print_answer(options.json, report::json(result, options.show),
+  print_answer(options.outputs, report::json(result, options.show),
                report::text(result, options.show));
 }
 
@@ -33,7 +33,7 @@ void add_estimate(CLI::App& app) {
   add_durations(*command, options->question);
   command->add_flag("--paper-roofline", options->show.paper_roofline,
                     "also print the roofline as HPEC 2024 counts it");
-  add_json(*command, options->json);
+  add_outputs(*command, options->outputs);
   command->footer(
       "Examples:\n"
       "  wafer estimate bert-large --machine wse2 --batch 8192 --seq 128 --epoch-samples 67350\n"

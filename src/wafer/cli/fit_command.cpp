@@ -19,7 +19,7 @@ struct Options {
   std::string file;
   std::string kind, machine;
   bool cross = false;
-  std::string json;
+  Outputs outputs;
 };
 
 // What is asked for: one kind, the first of one machine, or all.
@@ -87,7 +87,7 @@ void fit(const Options& options) {
     fits.back().cross =
         study::cross_validate(kind, rows, machines.of(kind), bench, line.callback());
   }
-  print_answer(options.json, report::json(fits), report::text(fits));
+  print_answer(options.outputs, report::json(fits), report::text(fits));
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ void add_fit(CLI::App& app) {
   command->add_flag("--cross", options->cross,
                     "also without each model and source in turn (kinds that are\n"
                     "not fitted by half)");
-  add_json(*command, options->json);
+  add_outputs(*command, options->outputs, "kinds");
   command->footer(
       "Examples:\n"
       "  wafer fit validation/system.csv\n"

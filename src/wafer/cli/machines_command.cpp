@@ -12,18 +12,18 @@ namespace {
 
 struct Options {
   std::string name;
-  std::string json;
+  Outputs all, one;
 };
 
 void list(const Options& options) {
   std::vector<machine::Machine> all;
   for (const std::string& name : machine::names()) all.push_back(machine::load(name));
-  print_answer(options.json, machine::print_json(all), machine::print_list(all));
+  print_answer(options.all, machine::print_json(all), machine::print_list(all));
 }
 
 void show(const Options& options) {
   const machine::Machine machine = machine::load(options.name);
-  print_answer(options.json, machine::print_json(machine), machine::print_text(machine));
+  print_answer(options.one, machine::print_json(machine), machine::print_text(machine));
 }
 
 }  // namespace
@@ -33,8 +33,8 @@ void add_machines(CLI::App& app) {
   CLI::App* const command = app.add_subcommand("machines", "the machines that are described");
   CLI::App* const one =
       command->add_subcommand("show", "every number of one machine, with its source");
-  add_json(*command, options->json);
-  add_json(*one, options->json);
+  add_outputs(*command, options->all, "rows");
+  add_outputs(*one, options->one, "numbers");
   one->add_option("MACHINE", options->name, "a name, or the path of a TOML file")->required();
   command->require_subcommand(0, 1);
   command->footer(

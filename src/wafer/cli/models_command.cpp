@@ -9,9 +9,9 @@
 namespace wafer::cli {
 namespace {
 
-void list(const std::string& json_target) {
+void list(const Outputs& outputs) {
   const std::vector<study::KnownModel> models = study::known_models();
-  print_answer(json_target, report::json(models),
+  print_answer(outputs, report::json(models),
                report::text(report::catalog_table(models)) +
                    "\nand gpt:, bert:, llama: with shapes of your own, as "
                    "gpt:layers=24,hidden=2048,heads=16,vocab=50257\n");
@@ -20,14 +20,14 @@ void list(const std::string& json_target) {
 }  // namespace
 
 void add_models(CLI::App& app) {
-  const auto json = std::make_shared<std::string>();
+  const auto outputs = std::make_shared<Outputs>();
   CLI::App* const command = app.add_subcommand("models", "the networks that are built in");
-  add_json(*command, *json);
+  add_outputs(*command, *outputs, "rows");
   command->footer(
       "Examples:\n"
       "  wafer models\n"
       "  wafer models --json -");
-  command->callback([json] { list(*json); });
+  command->callback([outputs] { list(*outputs); });
 }
 
 }  // namespace wafer::cli

@@ -106,6 +106,24 @@ void add_dims(CLI::App& app, DimBindings& to) {
       ->allow_extra_args(false);
 }
 
+void add_forms(CLI::App& app, Outputs& to) {
+  app.add_option("--json", to.json, "write JSON to a file; '-' prints it, and nothing else")
+      ->type_name("FILE");
+  app.add_option("--csv", to.csv, "the same as CSV: keys of JSON, SI units")->type_name("FILE");
+  app.add_option("--markdown", to.markdown, "the same as tables of Markdown")->type_name("FILE");
+  app.parse_complete_callback([&to] { check(to); });
+}
+
+void add_outputs(CLI::App& app, Outputs& to, const std::string& main) {
+  to.main = main;
+  add_forms(app, to);
+  app.add_option("--table", to.table,
+                 "which table of the answer: a key of its JSON, or answer for what is\n"
+                 "in no table; default for CSV " +
+                     main + ", for Markdown all")
+      ->type_name("NAME");
+}
+
 void add_json(CLI::App& app, std::string& to) {
   app.add_option("--json", to, "write JSON to a file; '-' prints it, and nothing else")
       ->type_name("FILE");

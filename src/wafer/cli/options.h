@@ -7,6 +7,7 @@
 #include <string>
 
 #include "wafer/base/shape.h"
+#include "wafer/cli/output.h"
 
 namespace wafer::cli {
 
@@ -25,6 +26,11 @@ void add_pes(CLI::App& app, const std::string& option, std::optional<int64_t>& t
              const std::string& help);
 /// `--json FILE`, "-" for standard output.
 void add_json(CLI::App& app, std::string& to);
+/// `--json`, `--csv` and `--markdown FILE`, "-" for standard output, and `--table NAME`; CSV is of
+/// the table `main` where none is named.
+void add_outputs(CLI::App& app, Outputs& to, const std::string& main = "answer");
+/// The first three alone.
+void add_forms(CLI::App& app, Outputs& to);
 
 /// A word out of `all`, by name_of(); `set` gets the value.
 template <typename Enum, size_t N, typename Set>

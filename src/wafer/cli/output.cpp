@@ -8,9 +8,11 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "wafer/base/error.h"
+#include "wafer/report/json_tables.h"
 
 namespace wafer::cli {
 namespace {
@@ -75,6 +77,35 @@ std::string name_file(int file, const std::string& path) {
     if (errno != EEXIST) break;
   }
   return "";
+}
+
+// The table that is named, or else the main one, or else the first.
+const report::JsonTable& chosen(const std::vector<report::JsonTable>& tables,
+                                const Outputs& outputs) {
+  if (!outputs.table.empty()) return report::table_named(tables, outputs.table, "--table");
+  for (const report::JsonTable& table : tables) {
+    if (table.name == outputs.main) return table;
+  }
+  return tables.at(0);
+}
+
+std::string all_in_markdown(const std::vector<report::JsonTable>& tables) {
+  std::string text;
+  for (const report::JsonTable& table : tables) {
+    text +=
+        fmt::format("{}## {}\n\n{}", text.empty() ? "" : "\n", table.name, report::markdown(table));
+  }
+  return text;
+}
+
+void write_tables(const Outputs& outputs, std::string_view json) {
+  const std::vector<report::JsonTable> tables =
+      report::tables_of(nlohmann::ordered_json::parse(json));
+  const report::JsonTable& one = chosen(tables, outputs);
+  if (!outputs.csv.empty()) write_file(outputs.csv, report::csv(one));
+  if (outputs.markdown.empty()) return;
+  const bool all = outputs.table.empty() && tables.size() > 1;
+  write_file(outputs.markdown, all ? all_in_markdown(tables) : report::markdown(one));
 }
 
 }  // namespace
@@ -148,9 +179,25 @@ void write_file(const std::string& path, std::string_view text) {
   file.commit();
 }
 
-void print_answer(const std::string& target, std::string_view json, std::string_view text) {
-  if (!target.empty()) write_file(target, json);
-  if (target != "-") print_out(text);
+bool Outputs::any() const { return !json.empty() || !csv.empty() || !markdown.empty(); }
+
+bool Outputs::prints() const { return json == "-" || csv == "-" || markdown == "-"; }
+
+void check(const Outputs& outputs) {
+  if (!outputs.table.empty() && outputs.csv.empty() && outputs.markdown.empty()) {
+    throw InputError("--table names a table of --csv or --markdown; give one of them");
+  }
+  const int printed =
+      int{outputs.json == "-"} + int{outputs.csv == "-"} + int{outputs.markdown == "-"};
+  if (printed < 2) return;
+  throw InputError(
+      "only one of --json, --csv and --markdown can be printed ('-'); give the others a file");
+}
+
+void print_answer(const Outputs& outputs, std::string_view json, std::string_view text) {
+  if (!outputs.json.empty()) write_file(outputs.json, json);
+  if (!outputs.csv.empty() || !outputs.markdown.empty()) write_tables(outputs, json);
+  if (!outputs.prints()) print_out(text);
 }
 
 }  // namespace wafer::cli

@@ -42,8 +42,23 @@ class OutputFile {
 /// Writes `text` to a file, as OutputFile does.
 void write_file(const std::string& path, std::string_view text);
 
-/// What `--json` says: print JSON alone ("-"), write it to a file and print text, or only text.
-/// `target` is empty where the option was not given.
-void print_answer(const std::string& target, std::string_view json, std::string_view text);
+/// Where an answer goes besides or instead of the terminal: files, "-" for standard output, empty
+/// where the option was not given.
+struct Outputs {
+  std::string main = "answer";  ///< the table that CSV has unless `table` names one
+  std::string json{}, csv{}, markdown{};
+  std::string table{};
+
+  bool any() const;     ///< is any form but text asked for
+  bool prints() const;  ///< is one of them printed, in place of text
+};
+
+/// Throws InputError where two of the forms would be printed.
+void check(const Outputs& outputs);
+
+/// Writes an answer in all the forms that are asked for; `text` where none of them is printed. CSV
+/// and Markdown are of the tables of `json` (report/json_tables.h). Throws InputError for a table
+/// that it does not have.
+void print_answer(const Outputs& outputs, std::string_view json, std::string_view text);
 
 }  // namespace wafer::cli

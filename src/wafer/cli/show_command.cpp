@@ -23,6 +23,7 @@ using Json = nlohmann::ordered_json;
 struct Options {
   study::Question question{.phase = study::Phase::Infer, .batch = 1};
   std::string format = "summary";
+  Outputs outputs;
 };
 
 study::Network open(const study::Question& q) {
@@ -95,6 +96,9 @@ void show(const Options& options) {
     refuse_choice("--format", "summary, text, json, dot or onnx", format);
   }
   const study::Network network = open(options.question);
+  if (options.outputs.any()) {
+    return print_answer(options.outputs, json(options, network), summary(options, network));
+  }
   if (format == "text") return print_out(ir::print_text(network.graph));
   if (format == "dot") return print_out(ir::print_dot(network.graph));
   if (format == "onnx") {

@@ -26,7 +26,8 @@ struct Options {
   std::vector<std::string> axes;
   std::vector<std::string> pareto;
   int64_t threads = 0;
-  std::string csv, json, markdown, plot, x, y = "samples_per_second";
+  Outputs outputs;
+  std::string plot, x, y = "samples_per_second";
 };
 
 study::SweepRequest request_of(const Options& o) {
@@ -63,16 +64,17 @@ std::vector<std::unique_ptr<Target>> targets_of(const Options& o,
   const auto add = [&](const std::string& path, SweepFormat format) {
     if (!path.empty()) all.push_back(std::make_unique<Target>(path, format, columns));
   };
-  const bool lines = o.json.ends_with(".jsonl") || o.json.ends_with(".ndjson");
-  add(o.json, lines ? SweepFormat::JsonLines : SweepFormat::Json);
-  add(o.markdown, SweepFormat::Markdown);
-  add(o.csv.empty() && all.empty() && o.plot.empty() ? "-" : o.csv, SweepFormat::Csv);
+  const std::string& json = o.outputs.json;
+  const bool lines = json.ends_with(".jsonl") || json.ends_with(".ndjson");
+  add(json, lines ? SweepFormat::JsonLines : SweepFormat::Json);
+  add(o.outputs.markdown, SweepFormat::Markdown);
+  add(o.outputs.csv.empty() && all.empty() && o.plot.empty() ? "-" : o.outputs.csv,
+      SweepFormat::Csv);
   return all;
 }
 
 bool prints_rows(const Options& o) {
-  const bool to_files = !o.csv.empty() || !o.json.empty() || !o.markdown.empty() || !o.plot.empty();
-  return !to_files || o.csv == "-" || o.json == "-" || o.markdown == "-" || o.plot == "-";
+  return (!o.outputs.any() && o.plot.empty()) || o.outputs.prints() || o.plot == "-";
 }
 
 std::optional<report::SweepPlot> plot_of(const Options& o, const study::SweepRequest& request) {
@@ -182,14 +184,11 @@ void add_outputs(CLI::App& command, Options& o) {
                   "samples_per_second,energy_joules_per_sample")
       ->type_name("KEY,KEY,...")
       ->delimiter(',');
-  command.add_option("--csv", o.csv, "default '-', which prints it; keys as in docs/json.md")
-      ->type_name("FILE");
-  command
-      .add_option("--json", o.json,
-                  "an array with a row a line; JSON lines where FILE ends in\n"
-                  ".jsonl; '-' prints it")
-      ->type_name("FILE");
-  command.add_option("--markdown", o.markdown, "a table; '-' prints it")->type_name("FILE");
+  add_forms(command, o.outputs);
+  command.get_option("--json")->description(
+      "an array with a row a line; JSON lines where FILE ends in\n.jsonl; '-' prints it");
+  command.get_option("--csv")->description("default '-', which prints it; keys of JSON, SI units");
+  command.get_option("--markdown")->description("a table, with values for people");
   command.add_option("--plot", o.plot, "a chart of lines, as SVG")->type_name("FILE.svg");
   command.add_option("--x", o.x, "axis or key of the chart; default: the first axis with numbers")
       ->type_name("NAME");

@@ -18,7 +18,8 @@ struct Options {
   std::string file;
   std::string machine;
   bool cross = false;
-  std::string json, coverage, markdown;
+  std::string coverage, refresh;
+  Outputs outputs;
 };
 
 void write_coverage(const Options& options, const report::ValidationReport& report,
@@ -29,16 +30,16 @@ void write_coverage(const Options& options, const report::ValidationReport& repo
              study::print_coverage(study::coverage_of(report.validation, report.crosses, bench)));
 }
 
-void write_markdown(const Options& options, const report::ValidationReport& report,
-                    const std::vector<study::FitKind>& kinds, study::Workbench& bench) {
-  if (options.markdown.empty()) return;
-  const std::string document(MappedFile(options.markdown).bytes());
+void refresh(const Options& options, const report::ValidationReport& report,
+             const std::vector<study::FitKind>& kinds, study::Workbench& bench) {
+  if (options.refresh.empty()) return;
+  const std::string document(MappedFile(options.refresh).bytes());
   std::vector<report::KindMachine> machines;
   for (const study::FitKind& kind : kinds) {
     machines.push_back({&kind, &bench.machine(kind.machines.front())});
   }
-  write_file(options.markdown,
-             report::refreshed(document, report::parts(report, machines), options.markdown));
+  write_file(options.refresh,
+             report::refreshed(document, report::parts(report, machines), options.refresh));
 }
 
 // All kinds of rows; of those with constants like the machine asked for, its own.
@@ -77,8 +78,8 @@ void validate(const Options& options) {
   }
   if (options.cross) report.crosses = cross_validations(rows, kinds, bench);
   write_coverage(options, report, bench);
-  write_markdown(options, report, kinds, bench);
-  print_answer(options.json, report::json(report), report::text(report));
+  refresh(options, report, kinds, bench);
+  print_answer(options.outputs, report::json(report), report::text(report));
 }
 
 }  // namespace
@@ -101,10 +102,10 @@ void add_validate(CLI::App& app) {
                    "extrapolated of answers (validation/coverage.json)")
       ->type_name("FILE");
   command
-      ->add_option("--markdown", options->markdown,
+      ->add_option("--refresh", options->refresh,
                    "replace the marked tables of a Markdown document (docs/validation.md)")
       ->type_name("FILE");
-  add_json(*command, options->json);
+  add_outputs(*command, options->outputs, "rows");
   command->footer(
       "Examples:\n"
       "  wafer validate validation/system.csv\n"
