@@ -31,10 +31,12 @@ int64_t read_count(const std::string& option, const std::string& word) {
 
 int64_t read_pes(const std::string& option, const std::string& word) {
   const size_t times = word.find('x');
-  if (times == std::string::npos) return read_count(option, word);
+  int64_t count = 0;
+  if (read(word, count)) return count;
   constexpr int64_t Most = 1'000'000;  // of an edge
   int64_t width = 0, height = 0;
-  const bool is_pair = read(word.substr(0, times), width) && read(word.substr(times + 1), height);
+  const bool is_pair = times != std::string::npos && read(word.substr(0, times), width) &&
+                       read(word.substr(times + 1), height);
   if (is_pair && width >= 1 && height >= 1 && width <= Most && height <= Most) {
     return width * height;
   }

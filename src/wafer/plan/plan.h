@@ -10,8 +10,8 @@
 #include "wafer/base/units.h"
 #include "wafer/ir/graph.h"
 #include "wafer/plan/parallel.h"
-#include "wafer/plan/resident.h"
 #include "wafer/plan/pipelined.h"
+#include "wafer/plan/resident.h"
 
 namespace wafer::plan {
 

@@ -42,9 +42,7 @@ class Verifier {
            samples, share);
   }
 
-  bool has_graph() const {
-    return plan_.target == Target::WaferStreamed;
-  }
+  bool has_graph() const { return plan_.target == Target::WaferStreamed; }
 
   void check_pipeline() {
     expect(plan_.pipeline.has_value(), "no pipeline");

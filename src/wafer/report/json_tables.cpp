@@ -108,8 +108,9 @@ JsonTable table_of(const Rows& rows) {
   if (is_deep) table.keys.emplace_back("depth");
   const auto column_of = [&](const std::string& key) {
     const auto found = std::find(table.keys.begin(), table.keys.end(), key);
-    if (found == table.keys.end()) table.keys.push_back(key);
-    return static_cast<size_t>(std::distance(table.keys.begin(), found));
+    const auto at = static_cast<size_t>(std::distance(table.keys.begin(), found));
+    if (at == table.keys.size()) table.keys.push_back(key);
+    return at;
   };
   for (size_t i = 0; i < rows.rows.size(); ++i) {
     std::vector<Json> cells;

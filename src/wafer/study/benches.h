@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "wafer/compile/cluster.h"
-#include "wafer/compile/resident_plan.h"
 #include "wafer/compile/pipelined.h"
+#include "wafer/compile/resident_plan.h"
 #include "wafer/compile/streamed.h"
 #include "wafer/study/coverage.h"
 #include "wafer/study/network.h"
@@ -79,8 +79,8 @@ Result result_of(const Question& question, const Network& network, const Stack& 
 /// Epoch, training time, time to a target and cost, from the rates of the answer.
 void set_durations(Result& result);
 
-/// Answers on a wafer with streamed or resident weights, as a pipeline, and on a cluster of GPUs. The question
-/// is checked.
+/// Answers on a wafer with streamed or resident weights, as a pipeline, and on a cluster of GPUs.
+/// The question is checked.
 Result answer_streamed(const Question& question, const StreamedBench& bench,
                        const machine::Wafer& machine);
 Result answer_resident(const Question& question, const ResidentBench& bench,

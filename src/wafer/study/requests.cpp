@@ -91,7 +91,8 @@ void check_cluster_question(const Question& q) {
   if (q.sparsity > 0) {
     problems.add("--sparsity: zeros that lie anywhere save a GPU nothing; leave it out");
   }
-  if (q.mode == Mode::Streamed || q.mode == Mode::Pipelined || q.mode == Mode::Resident || q.cores) {
+  if (q.mode == Mode::Streamed || q.mode == Mode::Pipelined || q.mode == Mode::Resident ||
+      q.cores) {
     problems.add("--mode and --cores: ways to run a wafer; leave them out for GPUs");
   }
   if (q.region) problems.add("--region: PEs of a wafer; leave it out for GPUs");

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "wafer/compile/cluster.h"
-#include "wafer/compile/resident_plan.h"
 #include "wafer/compile/pipelined.h"
+#include "wafer/compile/resident_plan.h"
 #include "wafer/compile/streamed.h"
 #include "wafer/machine/machine.h"
 #include "wafer/plan/plan.h"
