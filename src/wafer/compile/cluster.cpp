@@ -127,7 +127,8 @@ class Search {
         "{:.4g} GB of {:.4g} GB that are usable. {}, or pin less",
         request_.systems, request_.systems == 1 ? "" : "s", machine_.name, describe(*least_),
         gigabytes(least_bytes_), gigabytes(capacity()),
-        training_ ? "Use more GPUs, --recompute full"
+        training_ ? least_->recompute == plan::Recompute::Full ? "Use more GPUs (--systems)"
+                                                               : "Use more GPUs, --recompute full"
                   : "Use more GPUs (--systems), a smaller --batch"));
   }
 

@@ -93,11 +93,13 @@ class Assembler {
 
  private:
   BufferId add_buffer(const char* name, BufferKind kind, Bytes bytes) {
-    plan_.buffers.push_back({.name = name,
-                             .type = {DType::U8, {Dim(static_cast<int64_t>(bytes.value))}},
-                             .kind = kind,
-                             .home = Place::Gpu,
-                             .layer = {}});
+    constexpr double most = 0x1p60;  // of a dimension; no GPU holds that, so it is refused anyway
+    plan_.buffers.push_back(
+        {.name = name,
+         .type = {DType::U8, {Dim(static_cast<int64_t>(std::min(bytes.value, most)))}},
+         .kind = kind,
+         .home = Place::Gpu,
+         .layer = {}});
     return BufferId(plan_.buffers.size() - 1);
   }
 

@@ -136,23 +136,20 @@ class Chooser {
     return {*request_.micro_batch};
   }
 
-  /// Divisors of a system's share that fit. A share whose divisors leave less than half of what
-  /// fits (a prime, say) is cut into the fewest near-equal parts instead.
+  /// What fits of the divisors of a system's share, and of its cuts into 1, 2, 4, ... near-equal
+  /// parts: a share that divides badly (a prime, say) has parts of every size too. The last part
+  /// of an uneven cut is priced as if it were full.
   std::vector<int64_t> free_candidates() const {
     if (!fits(1)) too_wide(1);
-    const double most = std::min(static_cast<double>(share_), capacity_ / one_.widest_kernel);
-    std::vector<int64_t> divisors;
+    std::vector<int64_t> sizes;
     for (int64_t d = 1; d * d <= share_; ++d) {
-      if (share_ % d != 0) continue;
-      for (int64_t m : {d, share_ / d}) {
-        if (fits(m)) divisors.push_back(m);
-      }
+      if (share_ % d == 0) sizes.insert(sizes.end(), {d, share_ / d});
     }
-    std::sort(divisors.begin(), divisors.end());
-    divisors.erase(std::unique(divisors.begin(), divisors.end()), divisors.end());
-    if (static_cast<double>(divisors.back()) >= most / 2) return divisors;
-    const auto parts = static_cast<int64_t>(std::ceil(static_cast<double>(share_) / most));
-    return {divide_up(share_, parts)};
+    for (int64_t size = share_; size > 1; size = divide_up(size, 2)) sizes.push_back(size);
+    std::erase_if(sizes, [&](int64_t m) { return !fits(m); });
+    std::sort(sizes.begin(), sizes.end());
+    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+    return sizes;
   }
 
   /// Where activations may live at a micro-batch, by the recompute asked for or else the first
@@ -208,7 +205,8 @@ class Chooser {
     if (request_.micro_batch) return "asked for";
     if (choice.micro_batches == 1) return "the whole share of a system at once";
     return fmt::format(
-        "fastest divisor of the batch that fits; {} in turn make the {} samples of a system",
+        "fastest that fits of the batch's divisors and halvings; {} in turn make the {} samples of "
+        "a system",
         choice.micro_batches, share_);
   }
 

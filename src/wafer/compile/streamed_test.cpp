@@ -84,6 +84,10 @@ TEST(MicroBatch, a_share_that_divides_badly_is_cut_into_near_equal_parts) {
   const Plan plan = compiler_of("bert-large", 128).skeleton(wse2(), batch(16381));  // a prime
   EXPECT_GT(plan.micro_batch, 1024);
   EXPECT_GE(plan.micro_batch * static_cast<int64_t>(plan.micro_batches), 16381);
+  // Half of a prime that fits as a whole, too: 8191 samples go the way of 8192.
+  const Plan half = compiler_of("bert-large", 128).skeleton(wse2(), batch(8191));
+  EXPECT_EQ(half.micro_batch, 2048);
+  EXPECT_EQ(half.micro_batches, 4);
 }
 
 TEST(MicroBatch, is_taken_as_asked_and_refused_where_it_does_not_fit) {

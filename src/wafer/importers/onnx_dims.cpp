@@ -75,6 +75,7 @@ Dim OnnxDims::dim_of(const OnnxValueInfo& input, size_t d) {
     return Dim(dim.value);
   }
   const std::string own = fmt::format("{}.{}", input.name, d);
+  if (dim.param.empty()) met_.insert(own);
   const std::string name = dim.param.empty() ? own : std::string(trimmed(dim.param));
   std::optional<Dim> value;
   if (!dim.param.empty()) {
@@ -98,6 +99,7 @@ std::optional<Dim> OnnxDims::batch() {
 }
 
 std::optional<Dim> OnnxDims::value_of(const std::string& name) {
+  met_.insert(name);
   const auto found = options_.dims.find(name);
   if (found != options_.dims.end()) return Dim(found->second);
   if (is_one_of(BatchNames, name)) return batch();
@@ -137,6 +139,17 @@ void OnnxDims::throw_if_unbound(const std::string& file) const {
   problems.throw_if_any(file +
                         ": dimensions without a value; give each with --dim NAME=VALUE (or --seq "
                         "for the sequence, --batch for the batch):");
+  throw_if_unmet(file);
+}
+
+void OnnxDims::throw_if_unmet(const std::string& file) const {
+  for (const auto& [name, value] : options_.dims) {
+    if (met_.count(name) != 0) continue;
+    throw InputError(fmt::format("--dim {}: no input of {} has a dimension of that name; {}", name,
+                                 file,
+                                 met_.empty() ? std::string("all of its dimensions are fixed")
+                                              : fmt::format("open are {}", fmt::join(met_, ", "))));
+  }
 }
 
 }  // namespace wafer::importers

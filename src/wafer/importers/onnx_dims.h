@@ -21,7 +21,8 @@ class OnnxDims {
   Shape shape_of(const OnnxValueInfo& input);
   /// The batch occurs, and was left open.
   bool batch_is_open() const { return batch_is_open_; }
-  /// Throws InputError naming every dimension without a value and where it occurs.
+  /// Throws InputError naming every dimension without a value and where it occurs, or a value
+  /// of the options for a dimension that no input has.
   void throw_if_unbound(const std::string& file) const;
 
  private:
@@ -30,11 +31,13 @@ class OnnxDims {
   std::optional<Dim> evaluate(std::string_view text);
   std::optional<Dim> value_of(const std::string& name);
   std::optional<Dim> batch();
+  void throw_if_unmet(const std::string& file) const;
 
   const OnnxOptions& options_;
   bool open_batch_;
   bool batch_is_open_ = false;
   std::map<std::string, std::vector<std::string>> places_;  ///< of unbound names
+  std::set<std::string> met_;                               ///< names in the inputs' shapes
 };
 
 }  // namespace wafer::importers

@@ -125,6 +125,18 @@ TEST(OnnxImport, every_dimension_without_a_value_is_named_with_its_places) {
   EXPECT_TRUE(contains(error, "--dim NAME=VALUE"));
   OnnxOptions options{.dims = {{"heads", 2}, {"tokens_in", 3}, {"z.1", 4}}};
   EXPECT_EQ(import_error(model, options), "");
+  options.dims["depth"] = 3;
+  const std::string unmet = import_error(model, options);
+  EXPECT_TRUE(contains(unmet, "--dim depth: no input of")) << unmet;
+  EXPECT_TRUE(contains(unmet, "open are batch, heads, tokens_in, z.1")) << unmet;
+}
+
+TEST(OnnxImport, a_tensor_stored_twice_is_refused) {
+  TestModel model;
+  const ir::Literal two{.type = {DType::F32, {Dim(2)}}, .floats = {1, 2}};
+  model.input("x", {"2"}).tensor("w", two).tensor("w", two);
+  model.node("Add", {"x", "w"}, {"y"}).output("y");
+  EXPECT_TRUE(contains(import_error(model), "initializer w stands twice"));
 }
 
 TEST(OnnxImport, sizes_that_are_none_are_refused) {

@@ -82,8 +82,17 @@ ir::Graph OnnxImporter::run() {
   return std::move(graph_);
 }
 
+void OnnxImporter::store_initializers(const OnnxGraph& graph, OnnxFrame& frame) const {
+  for (const OnnxTensor& t : graph.initializers) {
+    if (frame.initializers.emplace(t.name, &t).second) continue;
+    throw InputError(fmt::format(
+        "{}: initializer {} stands twice in the file; export it again with names that differ",
+        source_.name, t.name));
+  }
+}
+
 void OnnxImporter::add_inputs(OnnxFrame& frame) {
-  for (const OnnxTensor& t : model_.graph.initializers) frame.initializers[t.name] = &t;
+  store_initializers(model_.graph, frame);
   for (const OnnxValueInfo& input : model_.graph.inputs) {
     // Files of IR version 3 list initializers as inputs too.
     if (frame.initializers.count(input.name) != 0) continue;
@@ -193,7 +202,7 @@ void OnnxImporter::import_if(const OnnxNode& node, OnnxFrame& frame, int depth) 
   inner.opsets = frame.opsets;
   inner.attributes = frame.attributes;
   inner.prefix = frame.prefix;
-  for (const OnnxTensor& t : graph.initializers) inner.initializers[t.name] = &t;
+  store_initializers(graph, inner);
   import_nodes(graph.nodes, inner, depth + 1);
   Terms results;
   for (const OnnxValueInfo& output : graph.outputs) {

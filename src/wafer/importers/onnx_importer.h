@@ -63,6 +63,8 @@ class OnnxImporter {
   void set_role(const Term& term, ir::Role role);
 
  private:
+  /// Throws InputError for a name that stands twice.
+  void store_initializers(const OnnxGraph& graph, OnnxFrame& frame) const;
   void add_inputs(OnnxFrame& frame);
   void add_outputs(OnnxFrame& frame);
   void import_nodes(const std::vector<OnnxNode>& nodes, OnnxFrame& frame, int depth);

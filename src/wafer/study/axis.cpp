@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <optional>
+#include <set>
 
 #include "wafer/base/error.h"
 #include "wafer/base/nearest.h"
@@ -99,6 +100,19 @@ Axis::Axis(std::string_view text) {
         fmt::format("--axis {}: {:.0f} values are more than can be asked", name_, count));
   }
   for (const Piece& piece : pieces_) size_ += piece.count;
+  refuse_repeats();
+}
+
+void Axis::refuse_repeats() const {
+  std::set<std::string> seen;
+  uint64_t index = 0;
+  for (const Piece& piece : pieces_) {
+    const std::string value = word(index);
+    index += piece.count;
+    if (piece.count == 1 && !seen.insert(value).second) {
+      throw InputError(fmt::format("--axis {}: {} stands twice", name_, value));
+    }
+  }
 }
 
 void Axis::find_name() {

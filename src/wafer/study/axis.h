@@ -53,6 +53,8 @@ class Axis {
   bool is_words() const;
   void add_words(std::string_view values);
   void add_numbers(std::string_view text);
+  /// Throws InputError where a value that is no part of a range stands twice.
+  void refuse_repeats() const;
   uint64_t steps(const Piece& piece, double last, std::string_view text) const;
   /// The piece that holds the value at `index`, which becomes that in the piece.
   const Piece& piece_of(uint64_t& index) const;

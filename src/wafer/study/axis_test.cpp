@@ -106,6 +106,8 @@ TEST(Axis, says_what_is_wrong) {
   EXPECT_NE(refusal_of("batch=1..9e12").find("at most"), std::string::npos);
   EXPECT_NE(refusal_of("precision=f16,f17").find("f17"), std::string::npos);
   EXPECT_NE(refusal_of("machine=wse2,").find("found nothing"), std::string::npos);
+  EXPECT_NE(refusal_of("batch=8,16,8").find("8 stands twice"), std::string::npos);
+  EXPECT_NE(refusal_of("precision=f32,f32").find("f32 stands twice"), std::string::npos);
 }
 
 }  // namespace
