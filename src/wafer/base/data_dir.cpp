@@ -34,8 +34,8 @@ std::vector<fs::path> data_dirs() {
   } else if (!unknown) {
     dirs.push_back(program.parent_path().parent_path() / "share/openwafer");
   }
-  if (constexpr std::string_view source = WAFER_SOURCE_DIR; !source.empty()) {
-    dirs.emplace_back(source);
+  if (constexpr std::string_view Source = WAFER_SOURCE_DIR; !Source.empty()) {
+    dirs.emplace_back(Source);
   }
   return dirs;
 }

@@ -93,10 +93,10 @@ class Assembler {
 
  private:
   BufferId add_buffer(const char* name, BufferKind kind, Bytes bytes) {
-    constexpr double most = 0x1p60;  // of a dimension; no GPU holds that, so it is refused anyway
+    constexpr double Most = 0x1p60;  // of a dimension; no GPU holds that, so it is refused anyway
     plan_.buffers.push_back(
         {.name = name,
-         .type = {DType::U8, {Dim(static_cast<int64_t>(std::min(bytes.value, most)))}},
+         .type = {DType::U8, {Dim(static_cast<int64_t>(std::min(bytes.value, Most)))}},
          .kind = kind,
          .home = Place::Gpu,
          .layer = {}});

@@ -9,7 +9,6 @@
 namespace wafer::compile {
 namespace {
 
-using ir::AttrKey;
 using ir::Function;
 using ir::Op;
 using ir::OpKind;

@@ -15,7 +15,6 @@ using ir::Function;
 using ir::Op;
 using ir::OpKind;
 using ir::Phase;
-using ir::Role;
 using ir::ValueId;
 
 bool is_work(const Op& op) {

@@ -5,7 +5,6 @@
 namespace wafer::importers {
 
 using ir::AttrKey;
-using ir::ElementFn;
 using ir::Ints;
 
 Term split_heads(Folder& f, const Term& x, int64_t heads) {
@@ -75,7 +74,7 @@ Term rotate(Folder& f, const Term& x, const Term& cos, const Term& sin, bool int
   const Term second = interleaved ? slice_last(f, x, 1, turned, 2) : slice_last(f, x, half, turned);
   const Term a = f.subtract(f.multiply(first, cos), f.multiply(second, sin));
   const Term b = f.add(f.multiply(second, cos), f.multiply(first, sin));
-  const Term result = interleaved ? interleave(f, a, b) : f.concatenate({a, b}, x.rank() - 1);
+  Term result = interleaved ? interleave(f, a, b) : f.concatenate({a, b}, x.rank() - 1);
   if (turned == width) return result;
   return f.concatenate({result, slice_last(f, x, turned, width)}, x.rank() - 1);
 }

@@ -116,7 +116,7 @@ Term cache_half(Folder& f, const Term& cache, int64_t i) {
 }
 
 Ints attention_widths(const OnnxCall& c, const Term& product) {
-  const Ints given = c.ints("qkv_hidden_sizes");
+  Ints given = c.ints("qkv_hidden_sizes");
   if (given.size() == 3) return given;
   const auto third = divide_exact(product.shape().back(), Dim(3));
   if (!third || !given.empty()) c.refuse("the widths of q, k and v");

@@ -11,7 +11,6 @@
 
 namespace wafer::importers {
 
-using ir::ElementFn;
 using ir::Ints;
 
 Terms split_last(Folder& f, const Term& x, const Ints& sizes) {
@@ -157,7 +156,7 @@ Terms slice(OnnxCall& c) {
 
 /// pads [begin.., end..] of every dimension.
 Ints pads_of(const OnnxCall& c, size_t rank) {
-  const Ints given = c.opset >= 11 ? c.ints_in(1, "pads") : c.ints("pads");
+  Ints given = c.opset >= 11 ? c.ints_in(1, "pads") : c.ints("pads");
   if (!c.has(3)) {
     if (given.size() != 2 * rank) c.refuse("pads needs two entries a dimension");
     return given;

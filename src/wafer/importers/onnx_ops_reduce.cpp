@@ -120,7 +120,7 @@ Term reduced_loss(OnnxCall& c, const Term& loss) {
   if (reduction == "none") return loss;
   if (reduction != "sum" && reduction != "mean") c.refuse("reduction " + reduction);
   if (reduction == "mean" && !ignores) return c.fold.reduce_mean(loss, dims);
-  const Term sum = c.fold.reduce(ElementFn::Add, loss, dims);
+  Term sum = c.fold.reduce(ElementFn::Add, loss, dims);
   if (reduction == "sum") return sum;
   const auto ignored = static_cast<double>(c.integer("ignore_index"));
   const Term counts =

@@ -10,7 +10,6 @@ namespace wafer::importers {
 
 using ir::AttrKey;
 using ir::Builder;
-using ir::ElementFn;
 using ir::Ints;
 using ir::Op;
 using ir::OpKind;

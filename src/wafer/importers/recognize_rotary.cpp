@@ -121,7 +121,7 @@ Replaced replace_turn(Builder& b, const Values& operands) {
   auto turn = match_turn(m, operands[0], operands[1]);
   if (!turn) turn = match_turn(m, operands[1], operands[0]);
   if (!turn) return std::nullopt;
-  const Shape shape = m.shape(turn->x.first);
+  const Shape& shape = m.shape(turn->x.first);
   const int64_t last = m.rank(operands[0]) - 1;
   const auto [first, second] = turn->x;
   const ValueId cos = b.broadcast_in_dim(turn->cos.half, shape, turn->cos.dims);
