@@ -21,6 +21,7 @@ double ring_share(double n) { return (n - 1) / n; }
 }  // namespace
 
 FlopsPerSecond peak(const machine::GpuCluster& machine, const plan::Plan& plan) {
+  if (plan.precision == DType::Bf16) return machine.gpu.bf16.value;
   if (size_in_bytes(plan.precision) <= 2) return machine.gpu.f16.value;
   return plan.tf32 ? machine.gpu.tf32.value : machine.gpu.f32.value;
 }

@@ -13,6 +13,7 @@ using Kind = Collective::Kind;
 machine::GpuCluster round_cluster() {
   machine::GpuCluster c;
   c.gpu.f16.value = FlopsPerSecond(1e12);
+  c.gpu.bf16.value = FlopsPerSecond(0.9e12);
   c.gpu.tf32.value = FlopsPerSecond(0.5e12);
   c.gpu.f32.value = FlopsPerSecond(0.1e12);
   c.gpu.sustained_clock.value = 1;
@@ -34,6 +35,8 @@ TEST(ClusterPrices, take_the_peak_of_the_precision) {
   plan::Plan plan;
   const machine::GpuCluster c = round_cluster();
   EXPECT_EQ(peak(c, plan), FlopsPerSecond(1e12));
+  plan.precision = DType::Bf16;
+  EXPECT_EQ(peak(c, plan), FlopsPerSecond(0.9e12));
   plan.precision = DType::F32;
   EXPECT_EQ(peak(c, plan), FlopsPerSecond(0.1e12));
   plan.tf32 = true;

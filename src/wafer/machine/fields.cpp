@@ -37,12 +37,14 @@ std::vector<std::string> contradictions(const Wafer& wafer) {
 
 std::vector<std::string> contradictions(const GpuCluster& cluster) {
   const Gpu& gpu = cluster.gpu;
-  if (gpu.f32.value <= gpu.tf32.value && gpu.tf32.value <= gpu.f16.value) return {};
+  const bool rise = gpu.f32.value <= gpu.tf32.value && gpu.tf32.value <= gpu.bf16.value &&
+                    gpu.bf16.value <= gpu.f16.value;
+  if (rise) return {};
   return {fmt::format(
-      "peaks must rise as elements get narrower: f32_flops = {}, tf32_flops = {}, f16_flops = {}; "
-      "where a GPU has no tf32, give its f32 rate",
+      "peaks must rise as elements get narrower: f32_flops = {}, tf32_flops = {}, bf16_flops = {}, "
+      "f16_flops = {}; where a GPU has no tf32 or bf16, give its f32 rate",
       human(gpu.f32.value.value, "FLOP/s"), human(gpu.tf32.value.value, "FLOP/s"),
-      human(gpu.f16.value.value, "FLOP/s"))};
+      human(gpu.bf16.value.value, "FLOP/s"), human(gpu.f16.value.value, "FLOP/s"))};
 }
 
 }  // namespace wafer::machine

@@ -183,7 +183,8 @@ void visit_pipelined(W& w, Visit&& visit) {
 
 template <typename C, typename Visit>
 void visit_hardware(C& c, Visit&& visit) {
-  visit(Field{"gpu.f16_flops", "FLOP/s", 1e9, 1e18, "dense peak, 16-bit floats"}, c.gpu.f16);
+  visit(Field{"gpu.f16_flops", "FLOP/s", 1e9, 1e18, "dense peak, f16"}, c.gpu.f16);
+  visit(Field{"gpu.bf16_flops", "FLOP/s", 1e9, 1e18, "dense peak, bf16"}, c.gpu.bf16);
   visit(Field{"gpu.tf32_flops", "FLOP/s", 1e9, 1e18, "dense peak, tf32"}, c.gpu.tf32);
   visit(Field{"gpu.f32_flops", "FLOP/s", 1e9, 1e18, "dense peak, f32"}, c.gpu.f32);
   visit(Field{"gpu.sustained_clock", "", 0.1, 2, "clock held in long runs to that of the peaks"},

@@ -10,7 +10,8 @@ namespace wafer::machine {
 
 /// One GPU. Peaks are dense, at the clock that the vendor quotes them at.
 struct Gpu {
-  Sourced<FlopsPerSecond> f16;  ///< each of the 16-bit floats, tensor cores
+  Sourced<FlopsPerSecond> f16;  ///< tensor cores
+  Sourced<FlopsPerSecond> bf16;
   Sourced<FlopsPerSecond> tf32;
   Sourced<FlopsPerSecond> f32;
   Sourced<double> sustained_clock;  ///< that long runs hold / that of the peaks
