@@ -18,5 +18,7 @@ void add_machines(CLI::App& app);
 void add_compile(CLI::App& app);
 void add_map(CLI::App& app);
 void add_fit(CLI::App& app);
+void add_completion(CLI::App& app);
+void add_man(CLI::App& app);
 
 }  // namespace wafer::cli

@@ -38,7 +38,7 @@ void add_compare(CLI::App& app) {
                    "separated by commas: names or paths of TOML files, each with xN\n"
                    "for N systems or GPUs (else --systems) and :MODE where it has\n"
                    "several; ratios are to the first that can do it")
-      ->type_name("NAME[xN][:MODE],...")
+      ->type_name("MACHINE[xN][:MODE],...")
       ->delimiter(',')
       ->required();
   add_durations(*command, options->question);

@@ -78,7 +78,7 @@ void add_report(CLI::App& app) {
       ->add_option("--machines", options->machines,
                    "machines to compare with, separated by commas, as wafer compare\n"
                    "takes them; without --machine the first is the report's own")
-      ->type_name("NAME[xN][:MODE],...")
+      ->type_name("MACHINE[xN][:MODE],...")
       ->delimiter(',');
   add_durations(*command, options->question);
   command->add_option("-o,--output", options->out, "default report.html; '-' prints it")

@@ -49,6 +49,8 @@ void set_up(CLI::App& app) {
   add_compile(app);
   add_map(app);
   add_fit(app);
+  add_completion(app);
+  add_man(app);
 }
 
 // CLI11 says only that a word was not expected.

@@ -214,7 +214,7 @@ void add_sweep(CLI::App& app) {
                    "may be given many times; every combination is asked, the last\n"
                    "axis turning fastest. VALUES: 256,512 or FIRST..LAST:STEP or\n"
                    "FIRST..LAST:xFACTOR")
-      ->type_name("NAME=VALUES")
+      ->type_name("AXIS=VALUES")
       ->allow_extra_args(false)
       ->required();
   add_outputs(*command, *options);
