@@ -146,7 +146,7 @@ def test_other_threads_run_while_one_computes():
     ticker = threading.Thread(target=tick)
     ticker.start()
     before = ticks
-    openwafer.estimate("gpt3-175b", machine="h100", systems=1024, batch=1536)  # a search
+    openwafer.estimate("gpt:layers=3000,hidden=1024,heads=16,vocab=50257", batch=512)  # half a second
     during = ticks - before
     done.set()
     ticker.join()

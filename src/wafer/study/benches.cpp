@@ -32,6 +32,7 @@ Stack stack_of(const ir::Graph& graph) {
 template <typename T>
 std::unique_ptr<T> make(const Question& q);
 
+// NOLINTBEGIN(modernize-make-unique): compilers of benches do not move.
 template <>
 std::unique_ptr<StreamedBench> make(const Question& q) {
   Network network = open_network(network_request(q));
@@ -75,6 +76,8 @@ std::unique_ptr<ResidentBench> make(const Question& q) {
   return std::unique_ptr<ResidentBench>(
       new ResidentBench{std::move(network), stack_of(forward), std::move(compiler)});
 }
+
+// NOLINTEND(modernize-make-unique)
 
 std::vector<std::string> kernels_of(const plan::Plan& plan) {
   std::set<std::string> names;

@@ -16,7 +16,7 @@ namespace {
 
 // A reason stands in one cell of a table.
 std::string one_line(std::string text) {
-  for (size_t at = 0; (at = text.find("\n", at)) != std::string::npos;) {
+  for (size_t at = 0; (at = text.find('\n', at)) != std::string::npos;) {
     const size_t next = std::min(text.find_first_not_of("\n ", at), text.size());
     text.replace(at, next - at, at > 0 && text[at - 1] == ':' ? " " : "; ");
   }
@@ -35,7 +35,7 @@ class Gate {
   // Empty when the row can be asked.
   std::string refuse(const Measurement& m) const {
     if (m.predict.empty()) return "context: the row names nothing to predict";
-    const std::string machine = refuse_machine(m.machine);
+    std::string machine = refuse_machine(m.machine);
     if (!machine.empty()) return machine;
     if (!m.mode.empty() && !mode_named(m.mode)) {
       return fmt::format("mode {}: not modelled in this version", m.mode);
