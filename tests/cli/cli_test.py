@@ -757,7 +757,7 @@ class Pipelined(Case):
 
     def test_map_is_one_svg(self):
         path = self.folder / "map.svg"
-        self.assertEqual(self.ok("map", "gpt2", "--mode", "pipelined", "-o", path), "")
+        self.assertEqual(self.ok("map", "gpt2", "--mode", "pipelined", "-o", path), f"{path}\n")
         root = xml.etree.ElementTree.parse(path).getroot()
         self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
         plan = json.loads(self.ok("compile", "gpt2", "--mode", "pipelined", "--format", "json"))

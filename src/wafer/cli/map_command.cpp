@@ -17,6 +17,7 @@ struct Options {
 
 void map(const Options& options) {
   write_file(options.output, report::wafer_map_svg(study::Workbench().plan(options.question)));
+  if (options.output != "-") print_out(options.output + "\n");
 }
 
 }  // namespace
@@ -26,7 +27,9 @@ void add_map(CLI::App& app) {
   CLI::App* const command =
       app.add_subcommand("map", "where the kernels of a network lie on the wafer, as SVG");
   add_question(*command, options->question);
-  command->add_option("-o,--output", options->output, "the file; default '-', which prints the SVG")
+  command
+      ->add_option("-o,--output", options->output,
+                   "the file, whose path is printed; default '-', which prints the SVG")
       ->type_name("FILE");
   command->footer(
       "Examples:\n"
