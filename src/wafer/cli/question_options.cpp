@@ -48,8 +48,26 @@ void add_sizes(CLI::App& command, Question& q) {
       "of weights and activations; default 16bit: any of the 16-bit floats,\n"
       "which the machine computes at one rate");
   add_count(command, "--systems", q.systems, "wafers, or GPUs; default 1");
-  add_number(command, "--sparsity", q.sparsity,
-             "fraction of the weights that are zero, unstructured; default 0");
+  command
+      .add_option_function<std::string>(
+          "--sparsity",
+          [&q](const std::string& word) { q.sparsity = study::sparsity_in(word, "--sparsity"); },
+          "zeros in the weights of layers: their share, lying anywhere, or N:M,\n"
+          "N non-zeros in every M neighbours; default 0")
+      ->type_name("X|N:M");
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--sparsity-of",
+          [&q](const std::vector<std::string>& words) {
+            for (const std::string& word : words) {
+              q.sparsity_of.push_back(study::weight_sparsity_in(word));
+            }
+          },
+          "zeros in some weights, by kernel (mlp/up, 'mlp/*', head/vocabulary) or by\n"
+          "parameter ('*.layers.0.*'); may be given many times, the last that matches counts")
+      ->type_name("PATTERN=X|N:M")
+      ->allow_extra_args(false)
+      ->take_all();
   add_dims(command, q.dims);
 }
 

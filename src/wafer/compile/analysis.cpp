@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 
 #include "wafer/compile/kernels.h"
+#include "wafer/compile/multipliers.h"
 
 namespace wafer::compile {
 namespace {
@@ -178,6 +181,23 @@ void find_groups(StepAnalysis& analysis) {
   }
 }
 
+/// Gives each group the kernel that multiplies by its parameters in the forward pass.
+void find_kernels(const ir::Graph& symbolic, StepAnalysis& analysis) {
+  for (const SectionWork& work : analysis.sections) {
+    if (work.section.phase != ir::Phase::Forward) continue;
+    const std::map<size_t, std::string> kernels = multipliers_of(symbolic, work.section);
+    for (const Stream& stream : work.traffic.weights) {
+      ParameterGroup& group = analysis.groups[stream.group];
+      for (const size_t input : stream.inputs) {
+        const auto found = kernels.find(input);
+        if (found == kernels.end()) continue;
+        if (group.kernel.empty()) group.kernel = found->second, group.section = work.section.name;
+        break;
+      }
+    }
+  }
+}
+
 /// Forward sections whose activations wait for the backward pass: those that a backward section
 /// answers, but for the last ones (the head), which the backward pass begins with: what they make
 /// is used up at once, row by row, and need not be kept or made again.
@@ -225,6 +245,7 @@ StepAnalysis analyse(const ir::Graph& symbolic, const ir::Graph& bound) {
   result.waiting = waiting_sections(result.sections);
   result.updates = find_updates(bound);
   find_groups(result);
+  find_kernels(symbolic, result);
   result.widest_kernel = widest_kernel_of(symbolic, bound, result.sections);
   return result;
 }

@@ -35,6 +35,8 @@ struct SectionWork {
 struct ParameterGroup {
   std::vector<size_t> inputs;  ///< indices into main.inputs, ascending, each once
   plan::Work update;           ///< of the optimizer, all of them together
+  std::string kernel = {};     ///< that multiplies by them, as plan::Kernel names it; empty: none
+  std::string section = {};    ///< whose label it is in
 };
 
 /// All that planning needs to know of a step at one batch.

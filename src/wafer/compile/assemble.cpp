@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
+
+#include "wafer/compile/sparse_weights.h"
 
 namespace wafer::compile {
 namespace {
@@ -29,12 +32,30 @@ std::vector<Kept> kept_of(const SectionWork& work, Recompute recompute) {
   return kept;
 }
 
-/// Bytes on the wire of a sparse tensor: each non-zero with a 16-bit index, in 32-bit wavelets;
-/// never more than dense. **Source:** Cerebras SDK, indexed wavelets: 16-bit index, 16-bit value.
-double wire_bytes_per_element(double size, double density) {
-  if (density >= 1) return size;
-  const double indexed = size == 2 ? 4 : size + 2;
-  return std::min(size, density * indexed);
+/// Bytes on the wire for each element of a tensor of elements of `size` bytes.
+double wire_bytes_per_element(double size, const plan::SparseParts& parts) {
+  if (parts.empty()) return size;
+  double bytes = 0;
+  for (const plan::SparsePart& p : parts) bytes += p.share * p.sparsity.wire_bytes(size);
+  return bytes;
+}
+
+void add_part(plan::SparseParts& parts, double share, const plan::Sparsity& sparsity) {
+  const auto same = std::find_if(parts.begin(), parts.end(),
+                                 [&](const plan::SparsePart& p) { return p.sparsity == sparsity; });
+  if (same != parts.end()) {
+    same->share += share;
+  } else {
+    parts.push_back({share, sparsity});
+  }
+}
+
+/// The parts of a whole; none where all of it is dense.
+plan::SparseParts settled(plan::SparseParts parts) {
+  if (parts.size() != 1) return parts;
+  if (parts[0].sparsity.dense()) return {};
+  parts[0].share = 1;
+  return parts;
 }
 
 constexpr double GradientBytes = 4;  // f32: 16-bit gradients fit the measurements worse
@@ -55,7 +76,7 @@ class Assembler {
     plan_.micro_batch = choice.micro_batch;
     plan_.micro_batches = static_cast<double>(choice.micro_batches);
     plan_.recompute = choice.recompute;
-    plan_.density = request.density;
+    plan_.sparsity = request.sparsity;
     plan_.precision = precision;
     plan_.micro_batch_reason = choice.micro_batch_reason;
     plan_.activation_reason = choice.activation_reason;
@@ -125,33 +146,45 @@ class Assembler {
     return parameters_[stream.group] = id;
   }
 
-  /// Weights of layers are sparse when asked for; tables, vectors and heads stay dense.
-  double density_of(const SectionWork& work, const TensorType& type) const {
+  /// Weights of layers are sparse when asked for, others where they are asked for by name; tables
+  /// and vectors stay dense.
+  plan::SparseParts parts_of(const SectionWork& work, size_t group) const {
     const bool layer = work.section.repeated || !any_repeated_;
-    return layer && type.rank() >= 2 ? request_.density : 1;
+    const ParameterGroup& g = analysis_.groups[group];
+    const TensorType& type = main_.type_of(main_.inputs[g.inputs[0]].value);
+    if (type.rank() < 2) return {};
+    plan::SparseParts parts;
+    for (const size_t input : g.inputs) {
+      plan::Sparsity sparsity = layer ? request_.sparsity : plan::Sparsity();
+      if (const plan::WeightSparsity* own = asked_of(request_, main_, g, input)) {
+        sparsity = own->sparsity;
+      }
+      add_part(parts, 1 / static_cast<double>(g.inputs.size()), sparsity);
+    }
+    return settled(std::move(parts));
   }
 
   void add_weight(const SectionWork& work, const Stream& stream, std::vector<Node>& body) {
     const BufferId id = parameter_buffer(work.section.name, stream);
     const TensorType& type = plan_.buffer(id).type;
-    const double density = density_of(work, type);
-    const double each = wire_bytes_per_element(size_in_bytes(type.dtype), density);
-    body.push_back(Move{Move::Kind::WeightIn, id, density,
+    plan::SparseParts sparse = parts_of(work, stream.group);
+    const double each = wire_bytes_per_element(size_in_bytes(type.dtype), sparse);
+    body.push_back(Move{Move::Kind::WeightIn, id, std::move(sparse),
                         Bytes(each * static_cast<double>(type.elements()))});
   }
 
   void add_gradient(const SectionWork& work, const Stream& stream, std::vector<Node>& body) {
     const BufferId parameter = parameter_buffer(work.section.name, stream);
     const Buffer like = plan_.buffer(parameter);
-    const double density = density_of(work, like.type);
+    plan::SparseParts sparse = parts_of(work, stream.group);
     const BufferId id = add_buffer({.name = "gradient of " + like.name,
                                     .type = {DType::F32, like.type.shape},
                                     .kind = BufferKind::Gradient,
                                     .home = Place::Store,
                                     .layer = work.section.name,
                                     .instances = like.instances});
-    const double each = wire_bytes_per_element(GradientBytes, density);
-    body.push_back(Move{Move::Kind::GradientOut, id, density,
+    const double each = wire_bytes_per_element(GradientBytes, sparse);
+    body.push_back(Move{Move::Kind::GradientOut, id, std::move(sparse),
                         Bytes(each * static_cast<double>(like.type.elements()))});
   }
 
@@ -165,7 +198,7 @@ class Assembler {
                                .kind = BufferKind::Data,
                                .home = Place::ActivationStore,
                                .layer = work.section.name});
-      body.push_back(Move{Move::Kind::DataIn, at->second, 1, type.bytes() * scale_});
+      body.push_back(Move{Move::Kind::DataIn, at->second, {}, type.bytes() * scale_});
     }
   }
 
@@ -187,7 +220,9 @@ class Assembler {
     const double layers = analysis_.sections[s].section.layers();
     for (BufferId id : at->second) {
       // Values that all layers share cross once, not once a layer.
-      body.push_back(Move{back ? Move::Kind::ActivationIn : Move::Kind::ActivationOut, id, 1,
+      body.push_back(Move{back ? Move::Kind::ActivationIn : Move::Kind::ActivationOut,
+                          id,
+                          {},
                           plan_.buffer(id).bytes() / layers});
     }
   }
@@ -195,14 +230,39 @@ class Assembler {
   void add_launches(size_t s, std::vector<Node>& body) {
     for (const plan::Kernel& kernel : analysis_.sections[s].kernels) {
       kernels_of_[s].push_back(add_kernel(kernel, scale_));
-      plan_.kernels.back().density = kernel_density(analysis_.sections[s], kernel);
+      plan_.kernels.back().sparse = parts_of(analysis_.sections[s], kernel);
       body.push_back(plan::Launch{kernels_of_[s].back()});
     }
   }
 
-  double kernel_density(const SectionWork& work, const plan::Kernel& kernel) const {
-    const bool layer = work.section.repeated || !any_repeated_;
-    return layer && kernel.work.weight_product.value > 0 ? request_.density : 1;
+  /// Of the weights that a kernel multiplies by, forward or backward, by their elements.
+  plan::SparseParts parts_of(const SectionWork& work, const plan::Kernel& kernel) const {
+    if (kernel.work.weight_product.value == 0) return {};
+    std::vector<std::pair<double, plan::SparseParts>> all;
+    double elements = 0;
+    for (const Stream& stream : weights_of(work)) {
+      const ParameterGroup& g = analysis_.groups[stream.group];
+      if (g.kernel != kernel.name) continue;
+      const TensorType& type = main_.type_of(main_.inputs[g.inputs[0]].value);
+      all.emplace_back(static_cast<double>(type.elements()), parts_of(work, stream.group));
+      elements += all.back().first;
+    }
+    if (all.empty()) {  // a weight that is computed before it is multiplied by
+      const bool layer = work.section.repeated || !any_repeated_;
+      return settled({{1, layer ? request_.sparsity : plan::Sparsity()}});
+    }
+    plan::SparseParts parts;
+    for (const auto& [size, own] : all) {
+      if (own.empty()) add_part(parts, size / elements, {});
+      for (const plan::SparsePart& p : own) add_part(parts, p.share * size / elements, p.sparsity);
+    }
+    return settled(std::move(parts));
+  }
+
+  /// Those that its forward section streams: a backward section need not read all of them again.
+  const std::vector<Stream>& weights_of(const SectionWork& work) const {
+    const bool backward = work.forward != SIZE_MAX;
+    return (backward ? analysis_.sections[work.forward] : work).traffic.weights;
   }
 
   void add_recompute(size_t forward, std::vector<Node>& body) {

@@ -57,7 +57,7 @@ double scores_of(const ir::Function& f, const Op& op) {
 }
 
 plan::Kernel begin_kernel(ir::FunctionId function, uint32_t at, const Op& op) {
-  return {.name = op.scope.empty() ? std::string(ir::name_of(op.kind)) : op.scope,
+  return {.name = kernel_name(op),
           .implementation = {},
           .phase = op.phase,
           .function = function,
@@ -67,6 +67,10 @@ plan::Kernel begin_kernel(ir::FunctionId function, uint32_t at, const Op& op) {
 }
 
 }  // namespace
+
+std::string kernel_name(const Op& op) {
+  return op.scope.empty() ? std::string(ir::name_of(op.kind)) : op.scope;
+}
 
 bool holds_batch(const TensorType& type) {
   return std::any_of(type.shape.begin(), type.shape.end(), [](const Dim& d) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "wafer/ir/graph.h"
@@ -16,6 +17,9 @@ bool holds_batch(const TensorType& type);
 /// batch is symbolic, a product is local when both operands and the result hold the batch; else
 /// a dot_general is local when it has batch dimensions and reads no parameter.
 bool is_weight_product(const ir::Graph& graph, const ir::Function& function, const ir::Op& op);
+
+/// The name of a kernel that begins with `op`: its scope, or its kind.
+std::string kernel_name(const ir::Op& op);
 
 /// Cuts ops of a function into kernels: each heavy op (a product, a composite, a reduction, an
 /// indexed access) begins one, the light ops behind it (element-wise, shapes) run with it.

@@ -8,6 +8,7 @@
 #include "wafer/base/error.h"
 #include "wafer/compile/assemble.h"
 #include "wafer/compile/passes.h"
+#include "wafer/compile/sparse_weights.h"
 #include "wafer/estimate/streamed.h"
 #include "wafer/ir/cost.h"
 #include "wafer/machine/figures.h"
@@ -232,9 +233,12 @@ void check(const StreamedRequest& r) {
   if (r.micro_batch && *r.micro_batch < 1) {
     problems.add(fmt::format("--micro-batch must be at least 1, not {}", *r.micro_batch));
   }
-  if (!(r.density > 0 && r.density <= 1)) {
-    problems.add(fmt::format("density of weights must be in (0, 1], not {}", r.density));
-  }
+  const auto check_zeros = [&](const plan::Sparsity& s) {
+    if (s.zeros >= 0 && s.zeros < 1) return;
+    problems.add(fmt::format("the share of zeros must be in [0, 1), not {}", s.zeros));
+  };
+  check_zeros(r.sparsity);
+  for (const plan::WeightSparsity& w : r.sparsity_of) check_zeros(w.sparsity);
   problems.throw_if_any("the request contradicts itself:");
 }
 
@@ -299,6 +303,7 @@ plan::Plan StreamedCompiler::skeleton(const machine::Wafer& machine,
                                       const StreamedRequest& request) const {
   check(request);
   const Analysis& a = *analysis_;
+  check_patterns(request, a.one_graph.entry(), a.one);
   const int64_t unit = a.fixed_batch.value_or(1);
   const Chooser chooser(a.one_graph, a.one, unit, a.training, a.precision, machine, request);
   const Choice choice = chooser.choose(a.fixed_batch.has_value());

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "wafer/ir/graph.h"
 #include "wafer/machine/machine.h"
@@ -13,10 +14,11 @@ namespace wafer::compile {
 /// What a plan for a weight-streaming wafer is asked for.
 struct StreamedRequest {
   int64_t systems = 1;
-  int64_t batch = 1;                         ///< samples of a step over all systems
-  std::optional<int64_t> micro_batch;        ///< of one system; chosen when absent
-  std::optional<plan::Recompute> recompute;  ///< chosen when absent
-  double density = 1;                        ///< of the weights, in (0, 1]
+  int64_t batch = 1;                                ///< samples of a step over all systems
+  std::optional<int64_t> micro_batch;               ///< of one system; chosen when absent
+  std::optional<plan::Recompute> recompute;         ///< chosen when absent
+  plan::Sparsity sparsity{};                        ///< of the weights of layers
+  std::vector<plan::WeightSparsity> sparsity_of{};  ///< of some weights, the last that matches
 };
 
 /// Compiles one network for weight streaming. The analysis of the graph is done once, plans for

@@ -146,7 +146,7 @@ TEST(Streamed, sparsity_spares_link_and_arithmetic_of_layers_alone) {
   const StreamedCompiler gpt = compiler_of("gpt3-1.3b", 2048);
   StreamedRequest request = batch(64);
   const Plan dense = gpt.plan(wse2(), request);
-  request.density = 0.25;
+  request.sparsity = 0.75;
   const Plan sparse = gpt.plan(wse2(), request);
   const double d = 2048, l = 24, v = 50257;
   const double matrices = 12 * l * d * d;
@@ -156,6 +156,62 @@ TEST(Streamed, sparsity_spares_link_and_arithmetic_of_layers_alone) {
   // step.
   EXPECT_NEAR(spared / (2 * matrices * (2 - 1)), 1, 1e-9);
   EXPECT_GT(moved(sparse, plan::Move::Kind::WeightIn), 3 * 2 * v * d);  // the head stays dense
+}
+
+TEST(Streamed, some_weights_can_be_sparse_and_the_last_word_counts) {
+  // GPT of 2 layers, hidden 64: the MLP of a layer has 8 x 64^2 weights in two matrices.
+  const StreamedCompiler gpt = compiler_of("gpt:layers=2,hidden=64,heads=4,vocab=1000,seq=32", 32);
+  StreamedRequest request = batch(8);
+  const Plan dense = gpt.plan(wse2(), request);
+  request.sparsity_of = {{"mlp/*", plan::Sparsity::pattern(2, 4)}};
+  const Plan sparse = gpt.plan(wse2(), request);
+  const auto spared = [&](const Plan& plan, plan::Move::Kind kind) {
+    return moved(dense, kind) - moved(plan, kind);
+  };
+  const double mlp = 2 * 8 * 64 * 64;
+  // 2:4 with two bits a place: 1.125 bytes in place of 2, 2.125 in place of 4; weights go in twice.
+  EXPECT_NEAR(spared(sparse, plan::Move::Kind::WeightIn), 2 * mlp * (2 - 1.125), 1e-6);
+  EXPECT_NEAR(spared(sparse, plan::Move::Kind::GradientOut), mlp * (4 - 2.125), 1e-6);
+  // Of two layers, all parameters of the first one dense again.
+  request.sparsity_of.push_back({"*.h.0.*", 0.0});
+  const Plan half = gpt.plan(wse2(), request);
+  EXPECT_NEAR(spared(half, plan::Move::Kind::WeightIn), mlp * (2 - 1.125), 1e-6);
+  for (const plan::Kernel& k : half.kernels) {
+    const bool in_mlp = k.name == "mlp/up" || k.name == "mlp/down";
+    const bool product = k.work.weight_product.value > 0;
+    EXPECT_EQ(plan::density_of(k.sparse), product && in_mlp ? 0.75 : 1) << k.name;
+  }
+}
+
+TEST(Streamed, tied_and_untied_heads_are_sparse_where_they_are_named) {
+  for (const char* model : {"gpt:layers=2,hidden=64,heads=4,vocab=1000,seq=32",
+                            "llama:layers=2,hidden=64,heads=4,vocab=1000,seq=32"}) {
+    const StreamedCompiler network = compiler_of(model, 32);
+    StreamedRequest request = batch(8);
+    request.sparsity_of = {{"head/vocabulary", 0.9}};
+    int sparse = 0;
+    const Plan plan = network.plan(wse2(), request);
+    for (const plan::Kernel& k : plan.kernels) {
+      if (k.name != "head/vocabulary" || k.work.weight_product.value == 0) continue;
+      EXPECT_NEAR(plan::density_of(k.sparse), 0.1, 1e-12);
+      ++sparse;
+    }
+    EXPECT_EQ(sparse, 3) << model;  // forward, and the gradients of input and weight
+  }
+}
+
+TEST(Streamed, a_pattern_that_names_no_weight_is_refused_with_those_that_there_are) {
+  const StreamedCompiler bert = compiler_of("bert-tiny", 128);
+  StreamedRequest request = batch(8);
+  request.sparsity_of = {{"mpl/*", 0.5}};
+  try {
+    bert.skeleton(wse2(), request);
+    FAIL();
+  } catch (const InputError& e) {
+    const std::string text = e.what();
+    EXPECT_NE(text.find("--sparsity-of mpl/*"), std::string::npos) << text;
+    EXPECT_NE(text.find("layer/mlp/up"), std::string::npos) << text;
+  }
 }
 
 TEST(Streamed, a_forward_graph_makes_an_inference_plan) {
@@ -182,8 +238,8 @@ TEST(Streamed, refuses_what_contradicts_itself) {
   const StreamedCompiler bert = compiler_of("bert-tiny", 128);
   for (const StreamedRequest& request :
        {StreamedRequest{.batch = 0}, StreamedRequest{.systems = 0, .batch = 1},
-        StreamedRequest{.systems = 4, .batch = 2}, StreamedRequest{.batch = 1, .density = 0},
-        StreamedRequest{.batch = 1, .density = 1.5}}) {
+        StreamedRequest{.systems = 4, .batch = 2}, StreamedRequest{.batch = 1, .sparsity = 1},
+        StreamedRequest{.batch = 1, .sparsity = -0.5}}) {
     EXPECT_THROW(bert.skeleton(wse2(), request), InputError);
   }
 }

@@ -17,10 +17,14 @@ std::string_view name_of(Bound bound);
 struct LayerCost {
   std::string name;  ///< "layer"
   ir::Phase phase = ir::Phase::Forward;
-  double times = 1;  ///< layers of this kind x micro-batches of one system
-  Seconds seconds;   ///< of all times
-  Flops flops;       ///< model FLOPs of all times, no recompute
-  Bytes bytes;       ///< over the wafer's edge, both directions, of all times
+  double times = 1;    ///< layers of this kind x micro-batches of one system
+  Seconds seconds;     ///< of all times
+  Flops flops;         ///< model FLOPs of all times, no recompute
+  Flops executed;      ///< on a wafer: what its lanes do, recompute included, zeros not
+  Flops weight_flops;  ///< of them products with weights, and
+  Flops zero_flops;    ///< those of these with a zero, which a wafer skips
+  Joules energy;       ///< on a wafer with streamed weights: of all times and systems
+  Bytes bytes;         ///< over the wafer's edge, both directions, of all times
   Bound bound = Bound::Compute;
   Seconds compute;  ///< the parts of `seconds`, before overlap
   Seconds weights_in;

@@ -90,24 +90,33 @@ class Coster {
     const plan::Kernel& k = plan_.kernel(n.kernel);
     const plan::Work& w = k.work;
     const Seconds seconds =
-        time_of(w.weight_product * sparse_share(k.density), rates_.weight_product) +
+        time_of(w.weight_product * sparse_share(k.sparse), rates_.weight_product) +
         time_of(w.local_product, rates_.local_product) +
         Seconds(w.scores / rates_.scores_per_second);
     layer->compute += seconds * times;
-    executed_ += (w.weight_product * k.density + w.local_product) * times;
+    const Flops executed = w.weight_product * plan::density_of(k.sparse) + w.local_product;
+    layer->executed += executed * times;
     sram_traffic_ += (w.read + w.written) * times;
-    if (!n.recompute) layer->flops += (w.weight_product + w.local_product) * times;
+    if (n.recompute) return;
+    layer->flops += (w.weight_product + w.local_product) * times;
+    layer->weight_flops += w.weight_product * times;
+    layer->zero_flops += w.weight_product * ((1 - plan::density_of(k.sparse)) * times);
   }
 
   /// W6. A weight that is not zero costs one cycle and its vector, tokens of the micro-batch over
   /// the wafer's columns; one that is zero costs nothing.
-  double sparse_share(double density) const {
-    if (density >= 1) return 1;
+  double sparse_share(const plan::SparseParts& parts) const {
+    if (parts.empty()) return 1;
     const double tokens = static_cast<double>(plan_.micro_batch * plan_.tokens_per_sample);
     const double vector = std::max(1.0, tokens / static_cast<double>(m_.usable.width.value));
     const double lanes =
         fed_multiply_adds(m_, plan_.precision) * m_.fitted.product_efficiency.value;
-    return std::min(1.0, density * (1 + lanes / vector));
+    double share = 0;
+    for (const plan::SparsePart& p : parts) {
+      const bool dense = p.sparsity.dense();
+      share += p.share * (dense ? 1 : std::min(1.0, p.sparsity.density() * (1 + lanes / vector)));
+    }
+    return share;
   }
 
   void visit(const Move& n, double times, LayerCost* layer) {
@@ -258,11 +267,20 @@ class Coster {
   }
 
   /// W11. Idle power all the time, the rest in the measure in which the lanes work.
-  void add_energy() {
-    const double busy = std::min(1.0, executed_.value / (rates_.peak.value * answer_.step.value));
+  Joules energy(Flops executed, Seconds time) const {
+    const double busy = std::min(1.0, executed.value / (rates_.peak.value * time.value));
     const double idle = m_.power.idle_share.value;
     const Watts power = m_.power.peak.value * (idle + (1 - idle) * busy);
-    answer_.energy_per_step = energy_of(power, answer_.step) * static_cast<double>(plan_.systems);
+    return energy_of(power, time) * static_cast<double>(plan_.systems);
+  }
+
+  void add_energy() {
+    Flops executed;
+    for (LayerCost& layer : answer_.layers) {
+      if (layer.seconds.value > 0) layer.energy = energy(layer.executed, layer.seconds);
+      executed += layer.executed;
+    }
+    answer_.energy_per_step = energy(executed, answer_.step);
   }
 
   Bound bound_of_step() const {
@@ -285,7 +303,6 @@ class Coster {
   const Plan& plan_;
   const machine::Wafer& m_;
   const Rates rates_;
-  Flops executed_;      ///< of one system in a step, recompute included, zeros not
   Bytes sram_traffic_;  ///< of one system in a step
   Bytes update_;        ///< memory traffic of the optimizer at the store in a step
   Answer answer_;

@@ -43,8 +43,9 @@ BufferId add_buffer(Plan& plan, const std::string& name, BufferKind kind, int64_
   return BufferId(plan.buffers.size() - 1);
 }
 
-KernelId add_kernel(Plan& plan, const plan::Work& work, double density = 1) {
-  plan.kernels.push_back({.name = "k", .implementation = "test", .density = density, .work = work});
+KernelId add_kernel(Plan& plan, const plan::Work& work, plan::SparseParts sparse = {}) {
+  plan.kernels.push_back(
+      {.name = "k", .implementation = "test", .sparse = std::move(sparse), .work = work});
   return KernelId(plan.kernels.size() - 1);
 }
 
@@ -92,7 +93,8 @@ TEST(Streamed, W3_and_W4_attention_pays_for_its_products_and_its_scores) {
 
 TEST(Streamed, W5_and_W7_every_layer_pays_its_pass_and_all_parts_add) {
   Plan plan = inference(
-      {Move{Move::Kind::WeightIn, BufferId(0), 1, Bytes(150e9 * 0.01)}, Launch{KernelId(0)}}, 3, 2);
+      {Move{Move::Kind::WeightIn, BufferId(0), {}, Bytes(150e9 * 0.01)}, Launch{KernelId(0)}}, 3,
+      2);
   add_buffer(plan, "w", BufferKind::Parameter, 10);
   add_kernel(plan, {.weight_product = Flops(Peak * 0.5 * 0.02)});
   const Answer answer = streamed(plan, round_wse2());
@@ -108,7 +110,7 @@ TEST(Streamed, W6_sparse_weights_skip_work_but_pay_a_cycle_each) {
   Plan plan = inference({Launch{KernelId(0)}});
   plan.micro_batch = 750;
   plan.tokens_per_sample = 20;  // 20 tokens a column
-  add_kernel(plan, {.weight_product = Flops(Peak * 0.5)}, 0.25);
+  add_kernel(plan, {.weight_product = Flops(Peak * 0.5)}, {{1, plan::Sparsity(0.75)}});
   // 20 tokens take 20 / (4 x 0.5) = 10 cycles, one more for the weight: 11/10 of a quarter.
   EXPECT_NEAR(streamed(plan, round_wse2()).step.value, 0.25 * 1.1 + 1e-3, 1e-9);
 }
@@ -165,7 +167,7 @@ TEST(Streamed, W12_the_hosts_latency_is_stated_beside_the_step_and_adds_nothing_
 }
 
 TEST(Streamed, says_what_bounds_the_step) {
-  Plan plan = inference({Move{Move::Kind::WeightIn, BufferId(0), 1, Bytes(150e9)}});
+  Plan plan = inference({Move{Move::Kind::WeightIn, BufferId(0), {}, Bytes(150e9)}});
   add_buffer(plan, "w", BufferKind::Parameter, 10);
   EXPECT_EQ(streamed(plan, round_wse2()).bound, Bound::Weights);
   Plan idle = inference({});
@@ -173,7 +175,7 @@ TEST(Streamed, says_what_bounds_the_step) {
 }
 
 TEST(Streamed, activations_that_spill_cross_the_edge) {
-  Plan plan = inference({Move{Move::Kind::ActivationOut, BufferId(0), 1, Bytes(150e9 * 0.5)}});
+  Plan plan = inference({Move{Move::Kind::ActivationOut, BufferId(0), {}, Bytes(150e9 * 0.5)}});
   add_buffer(plan, "x", BufferKind::Activation, 1000);
   plan.spilled = true;
   const Answer answer = streamed(plan, round_wse2());

@@ -12,6 +12,7 @@
 #include "wafer/plan/parallel.h"
 #include "wafer/plan/pipelined.h"
 #include "wafer/plan/resident.h"
+#include "wafer/plan/sparsity.h"
 
 namespace wafer::plan {
 
@@ -60,7 +61,7 @@ struct Kernel {
   ir::FunctionId function;  ///< of Plan::graph
   uint32_t first_op = 0;    ///< its ops there: [first_op, first_op + op_count)
   uint32_t op_count = 0;
-  double density = 1;                  ///< of the weights that its products read
+  SparseParts sparse = {};             ///< of the weights that its products read
   Work work;                           ///< of one launch, at the plan's micro-batch
   std::vector<Product> products = {};  ///< of a GPU's share of it; `work` has the bytes of all else
   double launches = 1;                 ///< on a GPU, beside one for each product
@@ -88,8 +89,8 @@ struct Move {
   enum class Kind : uint8_t { WeightIn, GradientOut, DataIn, ActivationOut, ActivationIn };
   Kind kind = Kind::WeightIn;
   BufferId buffer;
-  double density = 1;  ///< fraction of elements sent; below 1 each carries its index
-  Bytes bytes;         ///< on the wire, of one instance
+  SparseParts sparse = {};  ///< zeros are not sent; what is sent carries its place
+  Bytes bytes;              ///< on the wire, of one instance
 };
 /// The store applies the optimizer to the parameters of one layer; the kernel names the first of
 /// their updates in the graph and has the work of all.
@@ -143,7 +144,7 @@ struct Plan {
   bool tf32 = false;  ///< f32 in memory, products in tf32
   Recompute recompute = Recompute::None;
   bool spilled = false;                ///< kept activations leave the wafer
-  double density = 1;                  ///< of the weights that stream
+  Sparsity sparsity;                   ///< of the weights that stream, where nothing else is said
   std::string micro_batch_reason;      ///< the rule that chose it, in words
   std::string activation_reason;       ///< where activations live, and why
   double parameters = 0;               ///< of the model, in numbers

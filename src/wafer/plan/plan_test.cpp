@@ -35,8 +35,8 @@ Plan small_plan() {
   Layer layer{.name = "layer",
               .phase = ir::Phase::Forward,
               .passes = 1,
-              .body = {Move{Move::Kind::WeightIn, BufferId(0), 1, Bytes(64)}, Launch{KernelId(0)},
-                       Move{Move::Kind::GradientOut, BufferId(1), 1, Bytes(128)}}};
+              .body = {Move{Move::Kind::WeightIn, BufferId(0), {}, Bytes(64)}, Launch{KernelId(0)},
+                       Move{Move::Kind::GradientOut, BufferId(1), {}, Bytes(128)}}};
   Repeat layers{Repeat::Over::Layers, 3, {layer}};
   plan.body.push_back(Repeat{Repeat::Over::MicroBatches, 2, {layers}});
   plan.body.push_back(Update{KernelId(1), {BufferId(0)}});
@@ -60,14 +60,14 @@ TEST(Plan, every_trained_parameter_is_updated_once) {
 
 TEST(Plan, moves_carry_what_their_kind_says) {
   Plan plan = small_plan();
-  plan.body.push_back(Move{Move::Kind::WeightIn, BufferId(1), 1, Bytes(1)});
+  plan.body.push_back(Move{Move::Kind::WeightIn, BufferId(1), {}, Bytes(1)});
   EXPECT_EQ(only_problem(plan), "weight_in of gradient of w, which is a gradient");
 }
 
 TEST(Plan, activations_come_in_only_after_they_went_out) {
   Plan plan = small_plan();
   plan.buffers.push_back({.name = "x", .type = {DType::F16, {Dim(2)}}});
-  plan.body.push_back(Move{Move::Kind::ActivationIn, BufferId(2), 1, Bytes(4)});
+  plan.body.push_back(Move{Move::Kind::ActivationIn, BufferId(2), {}, Bytes(4)});
   EXPECT_EQ(only_problem(plan), "activation_in of x before it went out");
 }
 

@@ -11,7 +11,7 @@ using Json = nlohmann::ordered_json;
 
 std::string describe(const Plan& plan, const Move& n) {
   const Buffer& b = plan.buffer(n.buffer);
-  const std::string sparse = n.density < 1 ? fmt::format(" density {}", n.density) : "";
+  const std::string sparse = n.sparse.empty() ? "" : fmt::format(" sparsity {}", text_of(n.sparse));
   return fmt::format("{} {} : {} {} bytes{}", name_of(n.kind), b.name, b.type.text(), n.bytes.value,
                      sparse);
 }
@@ -62,10 +62,10 @@ class TextPrinter {
     line("plan {} on {} target {} {}", plan_.model, plan_.machine, name_of(plan_.target),
          plan_.training ? "training" : "inference");
     line(
-        "  systems {} batch {} micro_batch {} micro_batches {} precision {} recompute {} density "
+        "  systems {} batch {} micro_batch {} micro_batches {} precision {} recompute {} sparsity "
         "{}",
         plan_.systems, plan_.batch, plan_.micro_batch, plan_.micro_batches,
-        wafer::name_of(plan_.precision), name_of(plan_.recompute), plan_.density);
+        wafer::name_of(plan_.precision), name_of(plan_.recompute), plan_.sparsity.text());
     if (plan_.target == Target::Cluster) parallelism();
     if (plan_.resident) resident(*plan_.resident);
     line("  micro-batch: {}", plan_.micro_batch_reason);
@@ -222,7 +222,8 @@ Json to_json(const Plan& plan, const Launch& n) {
 Json to_json(const Plan& plan, const Move& n) {
   return {{"node", name_of(n.kind)},
           {"buffer", plan.buffer(n.buffer).name},
-          {"density", n.density},
+          {"density", density_of(n.sparse)},
+          {"sparsity", text_of(n.sparse)},
           {"bytes", n.bytes.value}};
 }
 
@@ -310,7 +311,7 @@ std::string print_json(const Plan& plan) {
                {"micro_batches", plan.micro_batches},
                {"precision", wafer::name_of(plan.precision)},
                {"recompute", name_of(plan.recompute)},
-               {"density", plan.density},
+               {"sparsity", plan.sparsity.text()},
                {"micro_batch_reason", plan.micro_batch_reason},
                {"activation_reason", plan.activation_reason},
                {"parameters", plan.parameters},

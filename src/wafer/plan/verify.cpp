@@ -28,7 +28,8 @@ class Verifier {
   void check_header() {
     expect(plan_.batch >= 1 && plan_.systems >= 1, "batch and systems must be at least 1");
     expect(plan_.micro_batch >= 1, "the micro-batch must be at least 1 sample");
-    expect(plan_.density > 0 && plan_.density <= 1, "density {} is not in (0, 1]", plan_.density);
+    const double zeros = plan_.sparsity.zeros;
+    expect(zeros >= 0 && zeros < 1, "sparsity {} is not in [0, 1)", zeros);
     if (plan_.target == Target::Cluster) check_parallelism();
     expect(plan_.resident.has_value() == (plan_.target == Target::WaferResident),
            "target {} {} resident layers", name_of(plan_.target),

@@ -48,6 +48,7 @@ void set(Question& question, const Setting& setting, const Json& value) {
     case Setting::Kind::Count:
       return setting.number(question, whole_in(option, value));
     case Setting::Kind::Number:
+      if (setting.word != nullptr && value.is_string()) break;
       return setting.number(question, number_in(option, value));
     case Setting::Kind::Machine:
       question.machine = word_in(option, value);
@@ -72,6 +73,14 @@ void set_dims(Question& question, const Json& value) {
 bool set_other(Question& question, const std::string& option, const Json& value) {
   if (option == "dim") {
     set_dims(question, value);
+    return true;
+  }
+  if (option == "sparsity-of") {
+    if (!value.is_object()) refuse(option, "sparsities by pattern", value);
+    for (const auto& [pattern, sparsity] : value.items()) {
+      const std::string word = sparsity.is_string() ? sparsity.get<std::string>() : sparsity.dump();
+      question.sparsity_of.push_back(study::weight_sparsity_in(pattern + "=" + word));
+    }
     return true;
   }
   if (option == "samples-to-target") {

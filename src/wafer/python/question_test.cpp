@@ -34,6 +34,12 @@ TEST(PythonQuestion, takes_options_of_every_kind) {
   EXPECT_EQ(q.dims, (DimBindings{{"seq", 128}}));
 }
 
+TEST(PythonQuestion, has_sparsities_as_words_and_by_pattern) {
+  const study::Question q =
+      question_of(R"({"sparsity": "2:4", "sparsity_of": {"mlp/*": 0.9, "head/*": "1:8"}})");
+  EXPECT_EQ(study::sparsity_text(q), "2:4, mlp/* 0.9, head/* 1:8");
+}
+
 TEST(PythonQuestion, null_is_chosen_as_if_it_were_not_there) {
   const study::Question q = question_of(R"({"model": "gpt2", "batch": null, "seq": null})");
   EXPECT_EQ(q.batch, study::DefaultBatch);
@@ -44,7 +50,9 @@ TEST(PythonQuestion, refuses_what_is_not_of_an_options_kind) {
   EXPECT_EQ(refusal(R"({"batch": 1.5})"), "--batch: expected a whole number below 2^53, found 1.5");
   EXPECT_EQ(refusal(R"({"batch": true})"),
             "--batch: expected a whole number below 2^53, found true");
-  EXPECT_EQ(refusal(R"({"sparsity": "much"})"), "--sparsity: expected a number, found \"much\"");
+  EXPECT_NE(refusal(R"({"sparsity": "much"})").find("--sparsity: expected the share"),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({"sparsity_of": 3})").find("sparsities by pattern"), std::string::npos);
   EXPECT_EQ(refusal(R"({"phase": "tain"})"), "--phase: expected train or infer, found \"tain\"");
   EXPECT_EQ(refusal(R"({"phase": 3})"), "--phase: expected a word, found 3");
   EXPECT_EQ(refusal(R"({"dim": {"seq": 0}})"),

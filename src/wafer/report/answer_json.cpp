@@ -31,6 +31,29 @@ Json to_json(const estimate::Memory& m) {
           {"store_capacity_bytes", m.store_capacity.value}};
 }
 
+Json maybe_positive(double value) { return value > 0 ? Json(value) : Json(nullptr); }
+
+/// Of the weights that a layer multiplies by; null where it has no such product.
+Json density_of(const estimate::LayerCost& l) {
+  if (l.weight_flops.value == 0) return nullptr;
+  return 1 - l.zero_flops.value / l.weight_flops.value;
+}
+
+Json to_json(const study::SparseGain& g) {
+  const auto maybe_number = [](const std::optional<double>& v) {
+    return v ? Json(*v) : Json(nullptr);
+  };
+  return {{"dense_step_seconds", g.dense_step.value},
+          {"dense_energy_joules_per_step", g.dense_energy.value},
+          {"speed_up", g.speed_up},
+          {"energy_ratio", g.energy_ratio},
+          {"weight_break_even_density", g.weight_break_even},
+          {"gradient_break_even_density", g.gradient_break_even},
+          {"step_break_even_density", maybe_number(g.step_break_even)},
+          {"most_speed_up", maybe_number(g.most_speed_up)},
+          {"bound_without_weights", estimate::name_of(g.bound)}};
+}
+
 Json to_json(const estimate::LayerCost& l) {
   return {{"name", l.name},
           {"phase", ir::name_of(l.phase)},
@@ -43,7 +66,9 @@ Json to_json(const estimate::LayerCost& l) {
           {"weights_seconds", l.weights_in.value},
           {"gradients_seconds", l.gradients_out.value},
           {"activations_seconds", l.activations.value},
-          {"overhead_seconds", l.overhead.value}};
+          {"overhead_seconds", l.overhead.value},
+          {"energy_joules", maybe_positive(l.energy.value)},
+          {"density", density_of(l)}};
 }
 
 Json to_json(const estimate::Roofline& r) {
@@ -182,7 +207,7 @@ std::string json(const study::Result& r, const AnswerOptions& options) {
                {"memory", to_json(a.memory)},
                {"layers", layers},
                {"parameters", r.parameters},
-               {"sparsity", r.question.sparsity},
+               {"sparsity", r.question.sparsity.zeros},
                {"micro_batches", r.micro_batches},
                {"micro_batch_reason", r.micro_batch_reason},
                {"recompute", plan::name_of(r.recompute)},
@@ -204,6 +229,8 @@ std::string json(const study::Result& r, const AnswerOptions& options) {
     json["pipeline"] = to_json(*a.pipelined);
     json["memory"]["gradients_bytes"] = a.memory.gradients.value;
   }
+  if (study::is_sparse(r.question)) json["sparsity_text"] = study::sparsity_text(r.question);
+  if (r.sparse) json["sparse"] = to_json(*r.sparse);
   if (r.cost) {
     json["cost_usd"] = r.cost->usd;
     json["cost_of"] = r.cost->of;

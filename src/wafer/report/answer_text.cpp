@@ -74,15 +74,46 @@ void add_target(const Result& r, Facts& facts) {
   facts.add("", "source: " + r.target->source);
 }
 
+std::string sparsity_words(const Result& r) {
+  std::string words = study::sparsity_text(r.question);
+  const plan::Sparsity& all = r.question.sparsity;
+  if (r.question.sparsity_of.empty()) {
+    words = all.structured()
+                ? fmt::format("{}: {} of the weights are zero", words, percent(all.zeros).text)
+                : percent(all.zeros).text + " of the weights are zero";
+  }
+  return words;
+}
+
+void add_gain(Facts& facts, const Result& r) {
+  if (!r.sparse) return;
+  const study::SparseGain& g = *r.sparse;
+  facts.add("", fmt::format("{:.3g} times as fast as dense ({}), {} of its energy ({})", g.speed_up,
+                            human(g.dense_step.value, "s"), percent(g.energy_ratio).text,
+                            human(g.dense_energy.value, "J")));
+  if (g.most_speed_up) {
+    facts.add("", fmt::format("{}; at most {:.3g} times, limited by {}",
+                              g.step_break_even ? fmt::format("pays below a density of {}",
+                                                              percent(*g.step_break_even).text)
+                                                : std::string("pays at no density"),
+                              *g.most_speed_up, estimate::name_of(g.bound)));
+  }
+  const bool training = r.question.phase == study::Phase::Train;
+  facts.add("", fmt::format("on the wire, weights are smaller than dense below a density of {}{}",
+                            percent(g.weight_break_even).text,
+                            training ? fmt::format(", gradients below {}",
+                                                   percent(g.gradient_break_even).text)
+                                     : std::string()));
+}
+
 std::string main_facts(const Result& r) {
   const estimate::Answer& a = r.answer;
   Facts facts;
   facts.add("network", fmt::format("{} parameters, {} token{} a sample, {}",
                                    human(r.parameters, ""), r.seq_len, r.seq_len == 1 ? "" : "s",
                                    study::name_of(r.question.precision)));
-  if (r.question.sparsity > 0) {
-    facts.add("sparsity", percent(r.question.sparsity).text + " of the weights are zero");
-  }
+  if (study::is_sparse(r.question)) facts.add("sparsity", sparsity_words(r));
+  add_gain(facts, r);
   if (!r.mode_reason.empty()) {
     facts.add("mode", fmt::format("{}: {}", study::name_of(r.mode), r.mode_reason));
   }
@@ -295,17 +326,28 @@ Table time_table(const Result& r) {
                           {"over the edge", "bytes", Right},
                           {"bound", "bound"}},
               .rows = {}};
+  const bool on_wafer = !r.answer.cluster;
+  const bool sparse = study::is_sparse(r.question);
+  if (on_wafer) table.columns.push_back({"energy", "energy", Right});
+  if (sparse) table.columns.push_back({"density", "density", Right});
   const double step = r.answer.step.value;
   for (const estimate::LayerCost& l : r.answer.layers) {
     table.rows.push_back({l.name, std::string(ir::name_of(l.phase)), quantity(l.times, ""),
                           quantity(l.seconds.value, "s"), percent(l.seconds.value / step),
                           quantity(l.flops.value, "FLOP"), quantity(l.bytes.value, "B"),
                           std::string(estimate::name_of(l.bound))});
+    if (on_wafer) table.rows.back().push_back(quantity(l.energy.value, "J"));
+    const double products = l.weight_flops.value;
+    if (sparse) {
+      table.rows.back().push_back(products > 0 ? percent(1 - l.zero_flops.value / products)
+                                               : Cell(""));
+    }
   }
   const auto add = [&](const char* name, Seconds seconds, const char* bound) {
     if (seconds.value <= 0) return;
     table.rows.push_back(
         {name, "", "", quantity(seconds.value, "s"), percent(seconds.value / step), "", "", bound});
+    table.rows.back().resize(table.columns.size(), Cell(""));
   };
   add("hand-over", r.answer.hand_over, "layer_overhead");
   add("update at the store", r.answer.store_update, "gradients");

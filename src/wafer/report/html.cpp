@@ -123,8 +123,8 @@ std::string facts_of(const Result& r) {
                                  count(r.question.batch), count(r.micro_batches),
                                  r.micro_batches == 1 ? "" : "es", count(r.micro_batch)));
   if (!r.micro_batch_reason.empty()) facts.add("micro-batch", r.micro_batch_reason);
-  if (r.question.sparsity > 0) {
-    facts.add("sparsity", percent(r.question.sparsity).text + " of the weights are zero");
+  if (study::is_sparse(r.question)) {
+    facts.add("sparsity", study::sparsity_text(r.question));
   }
   if (is_training(r)) {
     facts.add("recompute",

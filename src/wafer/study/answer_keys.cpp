@@ -109,7 +109,7 @@ constexpr std::array Keys = {
     AnswerKey{"seq_len", "", Neither, seq_len},
     AnswerKey{"precision", "", Neither,
               [](const A& a) { return Value(words(name_of(a.question.precision))); }},
-    AnswerKey{"sparsity", "", Neither, [](const A& a) { return Value(a.question.sparsity); }},
+    AnswerKey{"sparsity", "", Neither, [](const A& a) { return Value(a.question.sparsity.zeros); }},
     AnswerKey{"samples_per_second", "", More,
               answer<[](const R& r) { return r.answer.samples_per_second; }>},
     AnswerKey{"tokens_per_second", "", More,

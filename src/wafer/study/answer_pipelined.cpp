@@ -19,8 +19,9 @@ void check_pipelined_question(const Question& q) {
     problems.add(
         fmt::format("--systems {}: all layers lie on one wafer; use --mode streamed", q.systems));
   }
-  if (q.sparsity > 0) {
-    problems.add("--sparsity: weights that lie on the wafer are dense; use --mode streamed");
+  if (is_sparse(q)) {
+    problems.add(
+        "--sparsity, --sparsity-of: weights that lie on the wafer are dense; use --mode streamed");
   }
   if (q.micro_batch && *q.micro_batch != 1) {
     problems.add(

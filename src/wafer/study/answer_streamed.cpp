@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "wafer/estimate/streamed.h"
 #include "wafer/study/benches.h"
+#include "wafer/study/sparse_gain.h"
 
 namespace wafer::study {
 
@@ -10,6 +13,14 @@ Result answer_streamed(const Question& question, const StreamedBench& bench,
   const plan::Plan plan = bench.compiler.skeleton(machine, streamed_request(question));
   Result result = result_of(question, bench.network, bench.stack, plan);
   result.answer = estimate::streamed(plan, machine);
+  if (is_sparse(question)) {
+    const std::vector<plan::WeightSparsity>& some = question.sparsity_of;
+    const bool patterned = question.sparsity.structured() ||
+                           std::any_of(some.begin(), some.end(),
+                                       [](const auto& w) { return w.sparsity.structured(); });
+    if (patterned) result.extrapolated.emplace_back("N:M sparsity: no measurement has it");
+    result.sparse = sparse_gain(question, bench.compiler, machine, result.answer);
+  }
   set_durations(result);
   return result;
 }

@@ -91,7 +91,7 @@ Axis::Axis(std::string_view text) {
   if (is_words()) {
     add_words(values);
   } else {
-    for (const std::string_view value : split(values, ',')) add_numbers(value);
+    for (const std::string_view value : split(values, ',')) add_value(value);
   }
   double count = 0;
   for (const Piece& piece : pieces_) count += static_cast<double>(piece.count);
@@ -159,6 +159,20 @@ void Axis::add_words(std::string_view values) {
   }
 }
 
+void Axis::add_value(std::string_view text) {
+  const bool is_word = setting_ != nullptr && setting_->word != nullptr &&
+                       text.find("..") == std::string_view::npos && !read(text);
+  if (!is_word) return add_numbers(text);
+  Question scratch;
+  pieces_.push_back({.word = std::string(text)});
+  set_word(*setting_, scratch, pieces_.back().word, "--axis ");
+}
+
+bool Axis::has_numbers() const {
+  return std::all_of(pieces_.begin(), pieces_.end(),
+                     [](const Piece& piece) { return piece.word.empty(); });
+}
+
 void Axis::add_numbers(std::string_view text) {
   const bool whole = setting_ != nullptr && setting_->kind == Setting::Kind::Count;
   const char* const what = whole ? "whole numbers" : "numbers";
@@ -220,7 +234,7 @@ double Axis::number(uint64_t index) const {
 
 std::string Axis::word(uint64_t index) const {
   const Piece& piece = piece_of(index);
-  return is_words() ? piece.word : fmt::format("{}", piece.at(index));
+  return piece.word.empty() ? fmt::format("{}", piece.at(index)) : piece.word;
 }
 
 void Axis::set(Question& question, uint64_t index) const {
@@ -228,7 +242,7 @@ void Axis::set(Question& question, uint64_t index) const {
   const Piece& piece = piece_of(index);
   if (piece.contender) {
     question = question_for(question, *piece.contender);
-  } else if (is_words()) {
+  } else if (!piece.word.empty()) {
     set_word(*setting_, question, piece.word, "--axis ");
   } else {
     setting_->number(question, piece.at(index));

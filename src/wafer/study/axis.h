@@ -29,7 +29,7 @@ class Axis {
   const std::string& key() const { return key_; }
   const std::string& machine() const { return machine_; }
   /// Values are numbers, not words.
-  bool has_numbers() const { return !is_words(); }
+  bool has_numbers() const;
   /// Machines that an axis "machine" names.
   std::vector<Contender> contenders() const;
   /// The number at `index`; for axes of numbers.
@@ -52,6 +52,7 @@ class Axis {
   void find_name();
   bool is_words() const;
   void add_words(std::string_view values);
+  void add_value(std::string_view text);
   void add_numbers(std::string_view text);
   /// Throws InputError where a value that is no part of a range stands twice.
   void refuse_repeats() const;

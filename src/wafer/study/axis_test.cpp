@@ -74,6 +74,22 @@ TEST(Axis, sets_what_it_names) {
   EXPECT_EQ(q.systems, 8);
 }
 
+TEST(Axis, takes_patterns_beside_shares_of_zeros) {
+  const Axis axis("sparsity=0,0.5..0.9:0.2,2:4,75%");
+  EXPECT_EQ(axis.size(), 6U);
+  EXPECT_FALSE(axis.has_numbers());
+  EXPECT_EQ(axis.word(2), "0.7");
+  EXPECT_EQ(axis.word(4), "2:4");
+  Question q;
+  axis.set(q, 4);
+  EXPECT_EQ(q.sparsity, plan::Sparsity::pattern(2, 4));
+  axis.set(q, 3);
+  EXPECT_EQ(q.sparsity, 0.9);
+  axis.set(q, 5);
+  EXPECT_EQ(q.sparsity, 0.75);
+  EXPECT_NE(refusal_of("sparsity=0.5,5:4").find("or N:M"), std::string::npos);
+}
+
 TEST(Axis, can_be_a_number_of_one_machine_or_of_any) {
   const Axis one("wse2.lanes.f16=4,8");
   EXPECT_TRUE(one.is_override());

@@ -104,6 +104,15 @@ int bits_of(Precision precision) {
   return precision == Precision::Tf32 ? 19 : 8 * size_in_bytes(dtype_of(precision));
 }
 
+// Of the weights with the most zeros.
+double least_density(const Question& q) {
+  double density = q.sparsity.density();
+  for (const plan::WeightSparsity& w : q.sparsity_of) {
+    density = std::min(density, w.sparsity.density());
+  }
+  return density;
+}
+
 Situation situation_of(const Question& q, const Network& network, const Stack& stack,
                        const plan::Plan& plan) {
   return {
@@ -116,7 +125,7 @@ Situation situation_of(const Question& q, const Network& network, const Stack& s
       .seq_len = static_cast<double>(network.tokens_per_sample),
       .tokens_per_micro_batch = static_cast<double>(plan.micro_batch * network.tokens_per_sample),
       .systems = static_cast<double>(q.systems),
-      .density = 1 - q.sparsity,
+      .density = least_density(q),
       .kernels = kernels_of(plan)};
 }
 

@@ -25,8 +25,13 @@ CompareRow row_for(const Question& question, const Contender& contender, Workben
     q.cluster = {};
   } else {
     q.mode = contender.mode.value_or(Mode::Auto);
-    if (q.sparsity > 0) row.notes.push_back("zeros are computed: GPUs gain nothing by them");
-    q.sparsity = 0;
+    if (is_sparse(q)) {
+      row.notes.push_back(q.sparsity.structured()
+                              ? "zeros are computed: sparse tensor cores are not modelled"
+                              : "zeros are computed: GPUs gain nothing by them");
+    }
+    q.sparsity = {};
+    q.sparsity_of.clear();
   }
   row.attempt = attempt(q, bench);
   return row;

@@ -43,16 +43,15 @@ class RowReader {
     }
   }
 
-  // "dense", "0.75", "75%", "75% unstructured".
-  double sparsity() {
+  // "dense", "0.75", "75%", "75% unstructured", "2:4".
+  plan::Sparsity sparsity() {
     std::string_view cell = csv_.cell(row_, "sparsity");
-    if (cell.empty() || cell == "dense") return 0;
+    if (cell.empty()) return {};
     const std::string_view unstructured = " unstructured";
     if (cell.ends_with(unstructured)) cell.remove_suffix(unstructured.size());
-    const bool is_percent = cell.ends_with('%');
-    if (is_percent) cell.remove_suffix(1);
-    const auto value = read<double>("sparsity", "dense, a fraction or a percentage", cell);
-    return value.value_or(0) / (is_percent ? 100 : 1);
+    const std::optional<plan::Sparsity> sparsity = plan::sparsity_named(cell);
+    if (!sparsity) fail("sparsity", "dense, a fraction or percentage below all, or N:M");
+    return sparsity.value_or(plan::Sparsity());
   }
 
   template <typename Enum>
@@ -264,7 +263,7 @@ std::string configuration_of(const Measurement& m) {
   const ClusterPins& c = q.cluster;
   return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", q.model, m.machine,
                      m.mode, q.cores.value_or(0), name_of(q.phase), q.batch, q.seq.value_or(0),
-                     name_of(q.precision), q.systems, q.sparsity, m.predict,
+                     name_of(q.precision), q.systems, sparsity_text(q), m.predict,
                      q.recompute ? plan::name_of(*q.recompute) : "", c.tensor.value_or(0),
                      c.pipeline.value_or(0), c.interleaving.value_or(0), c.sequence.value_or(false),
                      c.sharding ? plan::name_of(*c.sharding) : "", c.fused);

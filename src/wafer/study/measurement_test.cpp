@@ -69,6 +69,7 @@ TEST(Measurement, reads_a_sparsity_in_each_of_its_spellings) {
   EXPECT_EQ(sparsity("0.9"), 0.9);
   EXPECT_EQ(sparsity("90%"), 0.9);
   EXPECT_EQ(sparsity("75% unstructured"), 0.75);
+  EXPECT_EQ(sparsity("2:4"), plan::Sparsity::pattern(2, 4));
 }
 
 TEST(Measurement, names_line_column_and_text_of_a_cell_that_it_cannot_read) {
@@ -76,8 +77,8 @@ TEST(Measurement, names_line_column_and_text_of_a_cell_that_it_cannot_read) {
   EXPECT_EQ(problem("1,,wse2,,gpt2,train,,many,,,,,,step_seconds,1,1"),
             "line 2, column batch: expected a whole number, found \"many\"");
   EXPECT_EQ(problem("1,,wse2,,gpt2,train,,8,,variable,,,,step_seconds,1,1"),
-            "line 2, column sparsity: expected dense, a fraction or a percentage, found "
-            "\"variable\"");
+            "line 2, column sparsity: expected dense, a fraction or percentage below "
+            "all, or N:M, found \"variable\"");
   EXPECT_EQ(problem("1,,wse2,,gpt2,both,,8,,,,,,step_seconds,1,1"),
             "line 2, column phase: expected train or infer, found \"both\"");
   EXPECT_EQ(problem("1,,wse2,,gpt2,train,,8,,,,,,step_seconds,inf,1"),

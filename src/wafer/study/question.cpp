@@ -1,7 +1,9 @@
 #include "wafer/study/question.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -9,6 +11,10 @@
 
 namespace wafer::study {
 namespace {
+
+constexpr const char* Zeros =
+    "the share of weights that are zero, from 0 (dense) to less than 1, or N:M, N non-zeros in "
+    "every M, as 2:4";
 
 // Far beyond any use, and small enough that no product of two overflows.
 constexpr int64_t MostSamples = 1'000'000'000'000;
@@ -120,6 +126,40 @@ DType dtype_of(Precision precision) {
   return DType::F16;
 }
 
+bool is_sparse(const Question& question) {
+  const auto has_zeros = [](const plan::WeightSparsity& w) { return !w.sparsity.dense(); };
+  return !question.sparsity.dense() ||
+         std::any_of(question.sparsity_of.begin(), question.sparsity_of.end(), has_zeros);
+}
+
+std::string sparsity_text(const Question& question) {
+  std::vector<std::string> all;
+  if (!question.sparsity.dense() || question.sparsity_of.empty()) {
+    all.push_back(question.sparsity.text());
+  }
+  for (const plan::WeightSparsity& w : question.sparsity_of) {
+    all.push_back(fmt::format("{} {}", w.pattern, w.sparsity.text()));
+  }
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
+plan::Sparsity sparsity_in(std::string_view word, std::string_view option) {
+  const std::optional<plan::Sparsity> sparsity = plan::sparsity_named(word);
+  if (sparsity) return *sparsity;
+  throw InputError(fmt::format("{}: expected {}, found \"{}\"", option, Zeros, word));
+}
+
+plan::WeightSparsity weight_sparsity_in(std::string_view text) {
+  const size_t equals = text.rfind('=');
+  if (equals == 0 || equals == std::string_view::npos) {
+    throw InputError(fmt::format(
+        "--sparsity-of: expected PATTERN=VALUE, as in --sparsity-of 'mlp/*=2:4', found \"{}\"",
+        text));
+  }
+  const std::string pattern(text.substr(0, equals));
+  return {pattern, sparsity_in(text.substr(equals + 1), "--sparsity-of " + pattern)};
+}
+
 void check(const Question& question) {
   Problems problems;
   if (question.model.empty()) problems.add("model: expected a name or a file, found nothing");
@@ -131,11 +171,13 @@ void check(const Question& question) {
     check_count(problems, "--micro-batch", *question.micro_batch, MostSamples);
   }
   if (question.region) check_count(problems, "--region", *question.region, MostPes);
-  if (!(question.sparsity >= 0 && question.sparsity < 1)) {
-    problems.add(fmt::format(
-        "--sparsity: expected the fraction of weights that are zero, from 0 (dense) to less than "
-        "1, found {}",
-        question.sparsity));
+  const auto check_zeros = [&](const char* option, const plan::Sparsity& sparsity) {
+    if (sparsity.zeros >= 0 && sparsity.zeros < 1) return;
+    problems.add(fmt::format("{}: expected {}, found {}", option, Zeros, sparsity.zeros));
+  };
+  check_zeros("--sparsity", question.sparsity);
+  for (const plan::WeightSparsity& w : question.sparsity_of) {
+    check_zeros("--sparsity-of", w.sparsity);
   }
   check_pins(problems, question.cluster);
   check_positive(problems, "--epoch-samples", question.epoch_samples);

@@ -53,15 +53,16 @@ struct Question {
   std::optional<int64_t> micro_batch{};  ///< samples that one system works on at a time
   std::optional<plan::Recompute> recompute{};
   std::optional<int64_t> cores{};  ///< PEs of an edge of the mesh of a layer, with resident weights
-  std::optional<int64_t> region{};        ///< PEs that kernels of a pipeline may take
-  double sparsity = 0;                    ///< fraction of the weights that are zero, in [0, 1)
-  std::optional<double> epoch_samples{};  ///< asks for epoch_seconds
-  std::optional<double> tokens{};         ///< asks for train_seconds
-  std::string samples_to_target{};        ///< asks for time_to_target_seconds: see target_of
-  std::optional<double> host_latency{};   ///< of inference, in seconds; the machine's where absent
-  Prices prices{};                        ///< asks for cost: see cost_of
-  ClusterPins cluster{};                  ///< on a cluster of GPUs
-  DimBindings dims{};                     ///< symbolic dimensions of a model file
+  std::optional<int64_t> region{};                  ///< PEs that kernels of a pipeline may take
+  plan::Sparsity sparsity{};                        ///< of the weights of layers
+  std::vector<plan::WeightSparsity> sparsity_of{};  ///< of some weights, the last that matches
+  std::optional<double> epoch_samples{};            ///< asks for epoch_seconds
+  std::optional<double> tokens{};                   ///< asks for train_seconds
+  std::string samples_to_target{};       ///< asks for time_to_target_seconds: see target_of
+  std::optional<double> host_latency{};  ///< of inference, in seconds; the machine's where absent
+  Prices prices{};                       ///< asks for cost: see cost_of
+  ClusterPins cluster{};                 ///< on a cluster of GPUs
+  DimBindings dims{};                    ///< symbolic dimensions of a model file
 };
 
 /// What a prediction rests on, held against the coverage of the validation: see coverage.h.
@@ -93,6 +94,22 @@ struct Cost {
   std::string of;
 };
 
+/// What zeros gain, against the same question asked dense.
+struct SparseGain {
+  Seconds dense_step;
+  Joules dense_energy;
+  double speed_up = 1;      ///< dense_step / the step
+  double energy_ratio = 1;  ///< energy of a step to that of the dense one
+  /// Density below which a weight, or a gradient, of this pattern has fewer bytes than dense.
+  double weight_break_even = 0, gradient_break_even = 0;
+  /// Density of all weights of layers below which the step is shorter than dense; absent where it
+  /// never is, or where weights were asked for one by one.
+  std::optional<double> step_break_even;
+  /// Dense step / the step as the density goes to nothing, and what limits it then.
+  std::optional<double> most_speed_up;
+  estimate::Bound bound = estimate::Bound::Compute;
+};
+
 /// An answer to a question, and what was chosen on the way.
 struct Result {
   Question question;
@@ -112,13 +129,23 @@ struct Result {
   std::optional<Seconds> train{};  ///< of question.tokens
   std::optional<Target> target{};  ///< of question.samples_to_target, and
   std::optional<Seconds> time_to_target{};
-  std::optional<Cost> cost{};  ///< at question.prices
+  std::optional<Cost> cost{};          ///< at question.prices
+  std::optional<SparseGain> sparse{};  ///< of weight streaming with zeros, where it was asked alone
   Situation situation;
   /// Mean absolute error of predictions of this kind (machine, mode, phase) on models that the fit
   /// has not seen; absent where no published measurement of the kind counts.
   std::optional<double> expected_error{};
   std::vector<std::string> extrapolated;  ///< what is outside the measurements, in words
 };
+
+/// Some weights are asked for with zeros.
+bool is_sparse(const Question& question);
+/// Which zeros a question asks for, in words: "0.75", "2:4, mlp/* 0.9".
+std::string sparsity_text(const Question& question);
+/// The share of zeros or N:M in a word. Throws InputError that starts with `option`.
+plan::Sparsity sparsity_in(std::string_view word, std::string_view option);
+/// "PATTERN=VALUE". Throws InputError that starts with "--sparsity-of".
+plan::WeightSparsity weight_sparsity_in(std::string_view text);
 
 std::string_view name_of(Phase phase);
 std::string_view name_of(Mode mode);

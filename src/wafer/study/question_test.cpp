@@ -38,6 +38,21 @@ TEST(Question, takes_a_sparsity_from_dense_to_less_than_all_zero) {
   }
 }
 
+TEST(Question, reads_sparsities_of_weights_by_pattern) {
+  const plan::WeightSparsity mlp = weight_sparsity_in("mlp/*=2:4");
+  EXPECT_EQ(mlp, (plan::WeightSparsity{"mlp/*", plan::Sparsity::pattern(2, 4)}));
+  EXPECT_EQ(weight_sparsity_in("a=b=0.5").pattern, "a=b");
+  for (const char* wrong : {"mlp", "=0.5", "mlp=", "mlp=2", "mlp=5:4"}) {
+    EXPECT_THROW(weight_sparsity_in(wrong), InputError) << wrong;
+  }
+  Question q{.model = "m", .sparsity = 0.75, .sparsity_of = {mlp}};
+  EXPECT_EQ(sparsity_text(q), "0.75, mlp/* 2:4");
+  EXPECT_TRUE(is_sparse(q));
+  q.sparsity = {};
+  q.sparsity_of[0].sparsity = {};
+  EXPECT_FALSE(is_sparse(q));
+}
+
 TEST(Question, takes_a_latency_of_the_host_in_inference_alone) {
   EXPECT_EQ(problem_of({.model = "m", .phase = Phase::Infer, .host_latency = 0.0}), "");
   EXPECT_NE(problem_of({.model = "m", .phase = Phase::Infer, .host_latency = -1.0})

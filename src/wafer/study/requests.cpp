@@ -21,7 +21,8 @@ compile::StreamedRequest streamed_request(const Question& q) {
           .batch = q.batch,
           .micro_batch = q.micro_batch,
           .recompute = q.recompute,
-          .density = 1 - q.sparsity};
+          .sparsity = q.sparsity,
+          .sparsity_of = q.sparsity_of};
 }
 
 compile::ResidentQuestion resident_question(const Question& q) {
@@ -73,9 +74,10 @@ std::vector<std::string> against_resident(const Question& q) {
   if (q.precision == Precision::F32) {
     reasons.emplace_back("it is priced for 16-bit floats; leave out --precision f32");
   }
-  if (q.sparsity > 0) {
+  if (is_sparse(q)) {
     reasons.emplace_back(
-        "weights that stay save nothing where they are zero; leave out --sparsity");
+        "weights that stay save nothing where they are zero; leave out --sparsity and "
+        "--sparsity-of");
   }
   if (q.micro_batch || q.recompute) {
     reasons.emplace_back("it has no micro-batches; leave out --micro-batch and --recompute");
@@ -88,7 +90,14 @@ void check_cluster_question(const Question& q) {
   if (q.precision == Precision::Cb16) {
     problems.add("--precision cb16: GPUs have no such float; use f16 or bf16");
   }
-  if (q.sparsity > 0) {
+  if (!q.sparsity_of.empty()) {
+    problems.add("--sparsity-of: weights that stream to a wafer; leave it out for GPUs");
+  }
+  if (q.sparsity.structured()) {
+    problems.add(fmt::format(
+        "--sparsity {}: sparse tensor cores (A100 and later, 2:4) are not modelled; leave it out",
+        q.sparsity.text()));
+  } else if (!q.sparsity.dense()) {
     problems.add("--sparsity: zeros that lie anywhere save a GPU nothing; leave it out");
   }
   if (q.mode == Mode::Streamed || q.mode == Mode::Pipelined || q.mode == Mode::Resident ||

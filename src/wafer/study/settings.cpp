@@ -53,6 +53,10 @@ void set_precision(Question& q, const std::string& word) {
       expect(precision_named(word), "precision", "16bit, f16, bf16, cb16, f32 or tf32", word);
 }
 
+void set_sparsity(Question& q, const std::string& word) {
+  q.sparsity = sparsity_in(word, "sparsity");
+}
+
 void set_recompute(Question& q, const std::string& word) {
   q.recompute = expect(recompute_named(word), "recompute", "none, selective or full", word);
 }
@@ -77,7 +81,7 @@ constexpr std::array Settings = {
     Setting{"batch", Kind::Count, [](Question& q, double v) { q.batch = whole(v); }},
     Setting{"seq", Kind::Count, [](Question& q, double v) { q.seq = whole(v); }},
     Setting{"precision", Kind::Word, nullptr, set_precision},
-    Setting{"sparsity", Kind::Number, [](Question& q, double v) { q.sparsity = v; }},
+    Setting{"sparsity", Kind::Number, [](Question& q, double v) { q.sparsity = v; }, set_sparsity},
     Setting{"micro-batch", Kind::Count, [](Question& q, double v) { q.micro_batch = whole(v); }},
     Setting{"recompute", Kind::Word, nullptr, set_recompute},
     Setting{"region", Kind::Count, [](Question& q, double v) { q.region = whole(v); }},

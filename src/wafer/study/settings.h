@@ -19,7 +19,8 @@ struct Setting {
   const char* name;
   Kind kind = Kind::Word;
   void (*number)(Question&, double) = nullptr;  ///< Count, Number
-  /// Word, Model. Throws InputError that begins with the name: see set_word().
+  /// Word, Model, and of a Number what is none ("2:4"). Throws InputError that begins with the
+  /// name: see set_word().
   void (*word)(Question&, const std::string&) = nullptr;
 };
 

@@ -39,6 +39,45 @@ TEST(Answer, is_faster_on_more_systems_and_with_sparse_weights) {
   EXPECT_GT(sparse.answer.samples_per_second, 1.5 * one);
 }
 
+TEST(Answer, tells_what_zeros_gain_and_from_which_density_on) {
+  const Question dense{.model = "gpt3-1.3b", .batch = 512};
+  Question q = dense;
+  EXPECT_FALSE(answer(q).sparse);
+  q.sparsity = 0.75;
+  const Result r = answer(q);
+  ASSERT_TRUE(r.sparse && r.sparse->step_break_even && r.sparse->most_speed_up);
+  const Seconds step = answer(dense).answer.step;
+  EXPECT_EQ(r.sparse->dense_step, step);
+  EXPECT_DOUBLE_EQ(r.sparse->speed_up, step / r.answer.step);
+  EXPECT_GT(r.sparse->speed_up, 1.5);
+  EXPECT_LT(r.sparse->speed_up, *r.sparse->most_speed_up);
+  EXPECT_LT(r.sparse->energy_ratio, 1);
+  // On both sides of the break-even, asked as questions of their own.
+  const double density = *r.sparse->step_break_even;
+  q.sparsity = 1 - (density - 0.001);
+  EXPECT_LT(answer(q).answer.step, step);
+  q.sparsity = 1 - (density + 0.001);
+  EXPECT_GE(answer(q).answer.step.value, step.value * (1 - 1e-9));
+  // A value of 16 bit with its 16-bit place, a gradient of 32.
+  EXPECT_DOUBLE_EQ(r.sparse->weight_break_even, 0.5);
+  EXPECT_DOUBLE_EQ(r.sparse->gradient_break_even, 2.0 / 3);
+}
+
+TEST(Answer, spreads_energy_and_density_over_layers) {
+  const Result r = answer({.model = "gpt3-1.3b", .batch = 512, .sparsity_of = {{"mlp/*", 0.75}}});
+  Joules layers;
+  for (const estimate::LayerCost& l : r.answer.layers) {
+    layers += l.energy;
+    // 8 of the 12 d^2 weights of a layer are in its MLP.
+    if (l.weight_flops.value == 0) continue;
+    EXPECT_NEAR(l.zero_flops / l.weight_flops, l.name == "layer" ? 0.75 * 8 / 12 : 0, 1e-9);
+  }
+  // What is left is idle power while the next step begins.
+  EXPECT_LT(layers, r.answer.energy_per_step);
+  EXPECT_GT(layers.value, 0.99 * r.answer.energy_per_step.value);
+  EXPECT_FALSE(r.sparse->step_break_even);
+}
+
 TEST(Answer, takes_a_pinned_micro_batch_and_recompute) {
   const Result r =
       answer({.model = "bert-base", .micro_batch = 64, .recompute = plan::Recompute::Full});
