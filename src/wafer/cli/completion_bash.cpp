@@ -96,7 +96,9 @@ std::string values_of(const std::vector<const Command*>& commands) {
     }
   }
   std::string text;
-  for (const auto& [assign, pattern] : patterns) text += pattern + ")\n      " + assign + " ;;\n";
+  for (const auto& [assign, pattern] : patterns) {
+    text += fmt::format("{})\n      {} ;;\n", pattern, assign);
+  }
   return text;
 }
 

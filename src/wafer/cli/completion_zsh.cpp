@@ -66,7 +66,7 @@ std::string option_spec(const Argument& option, ValueFunctions& values) {
                                : option.names.size() > 1
                                    ? fmt::format("({})", fmt::join(option.names, " "))
                                    : "";
-    text += " \\\n    " + quoted(others + name + rest);
+    text += fmt::format(" \\\n    {}", quoted(others + name + rest));
   }
   return text;
 }

@@ -30,7 +30,7 @@ std::string escaped(const std::string& text) {
 std::string as_it_is(const std::string& text) { return ".PP\n.nf\n" + escaped(text) + "\n.fi\n"; }
 
 std::string head(const Argument& a) {
-  const std::string names =
+  std::string names =
       fmt::format("\\fB{}\\fR", escaped(fmt::format("{}", fmt::join(a.names, ", "))));
   if (!a.takes_value() || a.type == a.names[0]) return names;
   return names + " \\fI" + escaped(a.type) + "\\fR";
