@@ -121,6 +121,13 @@ class Zsh(Case):
                                 ("wafer sweep --pa", {"--pareto"})]:
             self.assertLessEqual(expected, self.complete(typed), typed)
 
+    def functions(self):
+        """A folder as an installed wafer has it."""
+        folder = self.folder / "site-functions"
+        folder.mkdir(exist_ok=True)
+        (folder / "_wafer").write_text(wafer("completion", "zsh"))
+        return folder
+
     def complete(self, typed):
         """What zsh offers, as compadd is told of it."""
         driver = self.folder / "driver"
@@ -128,8 +135,8 @@ class Zsh(Case):
             zmodload zsh/zpty
             zpty shell zsh -f -i
             ask() {{ zpty -w shell "$1"; }}
-            ask 'PS1=; autoload -Uz compinit; compinit -u -d {self.folder}/dump; stty -echo'
-            ask 'source {self.script("zsh")}'
+            ask 'PS1=; stty -echo; fpath=({self.functions()} $fpath)'
+            ask 'autoload -Uz compinit; compinit -u -d {self.folder}/dump'
             ask 'compadd() {{ builtin compadd -O offered "$@"
                  print -l -- $offered >> {self.folder}/offered; builtin compadd "$@"; }}'
             ask 'zle -C ask complete-word ask-all; ask-all() {{ _main_complete; compstate[insert]= }}'
