@@ -142,6 +142,12 @@ class Reports(unittest.TestCase):
                 alone = reports.run("estimate", *reports.QUESTIONS[name], "--json", "-").stdout
                 self.assertEqual(answers["answer"], json.loads(alone))
 
+    def test_both_axes_of_a_roofline_are_logarithmic(self):
+        """Roofs are straight lines only there; an axis from nothing is not."""
+        for name, text in self.text.items():
+            for roofline in re.findall(r'<section id="roofline".*?</section>', text, re.S):
+                self.assertNotRegex(roofline, r">0 FLOP", name)
+
     def test_shows_what_the_question_is_about(self):
         self.assertIn("comparison", self.page["compared"].ids)
         self.assertNotIn("comparison", self.page["streamed"].ids)

@@ -14,6 +14,7 @@ QUESTIONS = {
     "inference": ["bert-base", "--machine", "wse3", "--phase", "infer", "--batch", "64"],
     "convolutions": ["resnet50", "--batch", "256"],
     "one sample": ["gpt2", "--batch", "1"],
+    "one rate": ["gpt3-6.7b", "--batch", "128"],  # of all layers, nearly
     "sparse": ["gpt3-1.3b", "--sparsity", "0.75", "--batch", "512", "--tokens", "3e10"],
 }
 

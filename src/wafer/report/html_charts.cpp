@@ -107,7 +107,7 @@ std::optional<LineChart> roofline_chart(const study::Dossier& d) {
   for (const auto& [x, y] : layers.points) {
     low = std::min(low, y), first = std::min(first, x), last = std::max(last, x);
   }
-  low = power_below(low);
+  low = power_below(std::min(low, peak / 20));  // enough for a logarithmic axis
   last = std::max(last, peak / edge) * 4;
   first = std::min(first, peak / sram) / 4;
   const auto roof = [&](const std::string& name, double bandwidth) {
