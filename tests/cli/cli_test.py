@@ -326,9 +326,17 @@ class Options(Case):
                      says=["--batch", "--systems", "--tokens"])
 
     def test_a_sparsity_leaves_some_weights(self):
-        for wrong in ("1.0", "1.5", "-0.1", "nan", "90%"):
+        for wrong in ("1.0", "1.5", "-0.1", "nan", "90", "100%", "0:4", "5:4", "2:"):
             self.refused(INPUT, "estimate", "gpt2", "--sparsity", wrong, says="--sparsity")
         self.assertEqual(self.answer("estimate", "gpt2", "--sparsity", 0.75)["sparsity"], 0.75)
+        patterned = self.answer("estimate", "gpt2", "--sparsity", "2:4", "--sparsity-of", "mlp/*=90%")
+        self.assertEqual(patterned["sparsity"], 0.5)
+        self.assertEqual(patterned["sparsity_text"], "2:4, mlp/* 0.9")
+        layer = next(l for l in patterned["layers"] if l["name"] == "layer")
+        # A third of the weights is half zero, two thirds are nine tenths zero.
+        self.assertAlmostEqual(layer["density"], (0.5 + 2 * 0.1) / 3)
+        self.refused(INPUT, "estimate", "gpt2", "--sparsity-of", "mpl/*=0.5", says="layer/mlp/up")
+        self.refused(INPUT, "estimate", "gpt2", "--sparsity-of", "mlp", says="PATTERN=VALUE")
 
     def test_words_are_of_their_list(self):
         for option in ("--phase", "--mode", "--precision", "--recompute"):

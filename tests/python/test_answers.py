@@ -101,7 +101,8 @@ def test_errors_are_of_one_family():
         ({"phase": "tain"}, '--phase: expected train or infer, found "tain"'),
         ({"batch": 1.5}, "--batch: expected a whole number below 2^53, found 1.5"),
         ({"batch": "many"}, '--batch: expected a whole number below 2^53, found "many"'),
-        ({"sparsity": float("nan")}, '--sparsity: expected a number, found "nan"'),
+        ({"sparsity": float("nan")}, "--sparsity: expected the share of weights that are zero, from 0 (dense) to less than 1, "
+         'or N:M, N non-zeros in every M, as 2:4, found "nan"'),
         ({"dim": {"seq": 0}}, "--dim seq: expected a whole number from 1, found 0"),
     ],
 )

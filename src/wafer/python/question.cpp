@@ -48,7 +48,10 @@ void set(Question& question, const Setting& setting, const Json& value) {
     case Setting::Kind::Count:
       return setting.number(question, whole_in(option, value));
     case Setting::Kind::Number:
-      if (setting.word != nullptr && value.is_string()) break;
+      if (setting.word != nullptr && value.is_number()) {
+        return study::set_word(setting, question, value.dump(), "--");
+      }
+      if (setting.word != nullptr) break;
       return setting.number(question, number_in(option, value));
     case Setting::Kind::Machine:
       question.machine = word_in(option, value);

@@ -24,7 +24,8 @@ class Options(TypedDict, total=False):
     seq: tokens of a sample; default the model's own.
     precision: "16bit" (default), "f16", "bf16", "cb16", "f32" or "tf32".
     systems: wafers, or GPUs; default 1.
-    sparsity: fraction of the weights that are zero, from 0 (default) to less than 1.
+    sparsity: zeros in the weights of layers: their share, from 0 (default) to less than 1, or "N:M".
+    sparsity_of: the same of some weights, by kernel ("mlp/*") or parameter; the last that matches counts.
     dim: sizes of the symbolic dimensions of a model file, by name.
     micro_batch: samples that one system works on at a time; default the fastest.
     recompute: "none", "selective" or "full": what the backward pass computes again.
@@ -47,7 +48,8 @@ class Options(TypedDict, total=False):
     seq: Optional[float]
     precision: Optional[str]
     systems: Optional[float]
-    sparsity: Optional[float]
+    sparsity: Optional[float | str]
+    sparsity_of: Optional[Mapping[str, float | str]]
     dim: Optional[Mapping[str, int]]
     micro_batch: Optional[float]
     recompute: Optional[str]
