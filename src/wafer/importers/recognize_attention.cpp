@@ -267,8 +267,9 @@ struct Masks {
 
 class MaskReader {
  public:
-  /// For scores of this type and rank.
-  MaskReader(Builder& b, DType dtype, size_t rank) : b_(b), dtype_(dtype), rank_(rank) {}
+  /// For scores of this type and rank, of this many keys.
+  MaskReader(Builder& b, DType dtype, size_t rank, const Dim& keys)
+      : b_(b), dtype_(dtype), rank_(rank), keys_(keys) {}
 
   Masks read(const std::vector<Mask>& masks) {
     for (const Mask& mask : masks) read(mask);
@@ -312,13 +313,22 @@ class MaskReader {
   }
 
   void add(ValueId bias) {
-    bias = b_.convert(bias, dtype_);
+    bias = over_keys(b_.convert(bias, dtype_));
     result_.bias = result_.bias.valid() ? b_.add(result_.bias, bias) : bias;
+  }
+
+  /// A mask may say the same of all keys; a bias has each of them.
+  ValueId over_keys(ValueId bias) {
+    Shape shape = b_.shape_of(bias);
+    if (shape.back() == keys_) return bias;
+    shape.back() = keys_;
+    return b_.broadcast_in_dim(bias, shape, {0, 1, 2, 3});
   }
 
   Builder& b_;
   DType dtype_;
   size_t rank_;
+  Dim keys_;
   Masks result_;
 };
 
@@ -341,7 +351,7 @@ std::optional<Values> match_attention(Builder& b, const Op& root, const Values& 
   for (ValueId v : {q, key, value}) {
     if (b.type_of(v).dtype != type.dtype) return std::nullopt;
   }
-  const Masks masks = MaskReader(b, type.dtype, type.shape.size()).read(parts->masks);
+  const Masks masks = MaskReader(b, type.dtype, type.shape.size(), k_shape[2]).read(parts->masks);
   const ValueId y = b.attention(q, key, value, masks.bias, parts->scale, masks.causal);
   return Values{b.reshape(y, type.shape)};
 }

@@ -240,6 +240,20 @@ TEST_F(RecognizeAttention, with_bools_of_which_one_is_causal) {
   EXPECT_EQ(bias(), "f32[batch,1,1,5]");
 }
 
+TEST_F(RecognizeAttention, with_bools_that_say_the_same_of_all_keys) {
+  const ValueId q = input("q", {batch_, 2, 5, 4}), k = input("k", {batch_, 2, 6, 4});
+  const ValueId v = input("v", {batch_, 2, 6, 4});
+  // True, so that no row is left without a key.
+  const ValueId a = input("a", {batch_, 1, 5, 1}), b = input("b", {batch_, 1, 5, 1});
+  const ValueId one = b_.binary(ElementFn::Equal, a, a);
+  const ValueId other = b_.binary(ElementFn::LessEqual, b, b);
+  const ValueId seen =
+      b_.broadcast_in_dim(b_.binary(ElementFn::And, one, other), {batch_, 2, 5, 6}, {0, 1, 2, 3});
+  const ValueId s = b_.select(seen, scores(q, k, 0.5), b_.scalar(-1e9, DType::F32));
+  EXPECT_EQ(count(OpKind::Attention, finish(s, v)), 1);
+  EXPECT_EQ(bias(), "f32[batch,1,5,6]");
+}
+
 TEST_F(RecognizeAttention, of_keys_that_are_repeated_for_groups_of_queries) {
   const ValueId q = input("q", {batch_, 4, 5, 4});
   const auto repeated = [&](const char* name) {

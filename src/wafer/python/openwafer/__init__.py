@@ -13,6 +13,7 @@ from ._core import version as __version__
 from ._errors import CapacityError, Error, InputError, InternalError
 from ._options import Options
 from ._records import Answer, Comparison, Record, Validation
+from ._torch import export
 
 # Tracebacks and help name them as users do.
 for _shown in (Answer, CapacityError, Comparison, Error, InputError, InternalError, Record, Validation):
@@ -30,6 +31,7 @@ __all__ = [
     "Validation",
     "compare",
     "estimate",
+    "export",
     "machines",
     "models",
     "sweep",

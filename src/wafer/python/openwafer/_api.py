@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import warnings
@@ -12,39 +13,52 @@ from ._errors import InputError
 from ._options import Options, asked, axis_text, takes_options
 from ._progress import Progress, telling
 from ._records import Answer, Comparison, Record, Validation, data_frame, has_pandas, wrapped
+from ._torch import is_module, model_of
 
 if TYPE_CHECKING:
+    import torch
     from typing_extensions import Unpack
 
 Path = Union[str, "os.PathLike[str]"]
+Model = Union[Path, "torch.nn.Module"]
 Axes = Union[Mapping[str, Any], str, Sequence[str]]
 
 
 @takes_options
 def estimate(
-    model: Path, *, paper_roofline: bool = False, **options: Unpack[Options]
+    model: Model,
+    example_inputs: Any = None,
+    *,
+    paper_roofline: bool = False,
+    **options: Unpack[Options],
 ) -> Answer:
     """How fast a network trains or runs, and what limits it.
 
     model: a built-in name (models()), a free form such as
         "gpt:layers=24,hidden=2048,heads=16,vocab=50257", or the path of an .onnx file, of a Hugging
-        Face config.json or of its folder.
+        Face config.json or of its folder; or a torch.nn.Module.
+    example_inputs: of a module: a tensor, a tuple of them or a dict of keyword arguments. Their
+        first dimension is the batch, which `batch` sets. export() keeps the file that is asked of.
     paper_roofline: also the roofline as HPEC 2024 counts it.
 
     Returns an Answer: answer.samples_per_second, answer.memory.weights_bytes ...; print(answer) is
     the text of the command line. Raises InputError where the question is wrong, CapacityError where
     the network does not fit the machine."""
-    told, text = _core.estimate(asked(os.fspath(model), options), paper_roofline)
+    with model_of(model, example_inputs) as name:
+        told, text = _core.estimate(asked(name, options), paper_roofline)
     return Answer(json.loads(told), text)
 
 
 @takes_options
 def compare(
-    model: Path, machines: Union[str, Sequence[Path]], **options: Unpack[Options]
+    model: Model,
+    machines: Union[str, Sequence[Path]],
+    example_inputs: Any = None,
+    **options: Unpack[Options],
 ) -> Comparison:
     """The same job on several machines, side by side.
 
-    model: as for estimate().
+    model, example_inputs: as for estimate().
     machines: names or paths of TOML files, each with xN for N systems or GPUs and :MODE where it
         has several: ["wse2", "wse3x4", "a100-80gbx256"]. Ratios are to the first that can do it.
 
@@ -52,15 +66,17 @@ def compare(
     CapacityError where no machine can do it."""
     _refuse_machine(options)
     names = machines.split(",") if isinstance(machines, str) else [os.fspath(m) for m in machines]
-    told, text = _core.compare(asked(os.fspath(model), options), names)
+    with model_of(model, example_inputs) as name:
+        told, text = _core.compare(asked(name, options), names)
     return Comparison(json.loads(told), text)
 
 
 @takes_options
 def sweep(
-    model: Optional[Path] = None,
+    model: Optional[Model] = None,
     axis: Axes = (),
     *,
+    example_inputs: Any = None,
     pareto: Union[str, Sequence[str]] = (),
     threads: int = 0,
     frame: Optional[bool] = None,
@@ -69,7 +85,7 @@ def sweep(
 ) -> Any:
     """The same question over ranges of its numbers and machines.
 
-    model: as for estimate(); None where an axis is "model".
+    model, example_inputs: as for estimate(); None where an axis is "model".
     axis: values by name, {"batch": [256, 512], "machine": ["wse2", "h100x8"]}, or texts of the
         command line, ["batch=64..4096:x2", "wse2.clock_hz=8e8..1e9:1e8"]. Names are options, or
         numbers of a machine by their TOML key. Every combination is asked, the last axis turning
@@ -83,19 +99,20 @@ def sweep(
     Returns a row a point, in order. Columns are keys of docs/json.md (in a frame "object.key" is the
     key of an object); a point without an answer has a reason. Warns where no point has one. Raises
     InputError for axes and options that are wrong, KeyboardInterrupt at Ctrl-C."""
-    name = "" if model is None else os.fspath(model)
     axes = _axes(axis)
     has_model = any(text.startswith("model=") for text in axes)
-    if has_model == bool(name):
+    is_given = model is not None and model != ""
+    if has_model == is_given:
         raise InputError(
             "the model is given twice: as model and as an axis"
-            if name
+            if is_given
             else "expected a model, or an axis of the name model"
         )
     keys = pareto.split(",") if isinstance(pareto, str) else list(pareto)
-    question = asked(name or None, options)
-    with telling(progress, "sweeping") as heard:
-        swept = _core.sweep(question, axes, keys, threads, heard)
+    with contextlib.ExitStack() as stack:
+        name = stack.enter_context(model_of(model, example_inputs)) if is_given else None
+        heard = stack.enter_context(telling(progress, "sweeping"))
+        swept = _core.sweep(asked(name, options), axes, keys, threads, heard)
     _warn_if_none(swept)
     if has_pandas() if frame is None else frame:
         return data_frame(swept.rows, swept.columns)
