@@ -18,7 +18,7 @@ import xml.etree.ElementTree
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import reports
 
-VOID = {"meta", "link", "br", "hr", "img", "input"}
+VOID = {"meta", "link", "br", "hr", "img", "input", "wbr"}
 SCHEMES = ("http:", "https:", "//", "file:", "ftp:")
 
 
@@ -119,12 +119,19 @@ class Reports(unittest.TestCase):
         for name, page in self.page.items():
             answers = json.loads(page.script)
             known = set(numbers_in(answers))
-            step = answers["answer"]["step_seconds"]
+            wholes = [answers["answer"]["step_seconds"]]
+            if "pipeline" in answers["answer"]:  # kernels stand as parts of the wafer's PEs
+                pipeline = answers["answer"]["pipeline"]
+                wholes.append(pipeline["wafer_pes"])
+                known.add(pipeline["period_seconds"] * answers["answer"]["batch"])
+            for part in ("prefill", "decode"):
+                times = answers["answer"].get("resident", {}).get(part)
+                wholes += [times["latency_seconds"]] if times else []
             counts = {len(row["knobs"] or []) for row in answers["comparison"]["rows"]}
             self.assertGreater(len(page.numbers), 15)
             for key, value in page.numbers:
-                if key == "share":  # of a step, of times that stand beside it
-                    self.assertTrue(any(abs(value - t / step) < 1e-9 for t in known), value)
+                if key.endswith("share"):  # of a step, of times that stand beside it
+                    self.assertTrue(any(abs(value - t / w) < 1e-9 for t in known for w in wholes), value)
                 elif key == "knobs":
                     self.assertIn(value, counts)
                 else:
@@ -148,6 +155,40 @@ class Reports(unittest.TestCase):
             for roofline in re.findall(r'<section id="roofline".*?</section>', text, re.S):
                 self.assertNotRegex(roofline, r">0 FLOP", name)
 
+    def test_a_resident_report_has_prefill_decode_and_the_cache(self):
+        answer = json.loads(self.page["resident"].script)["answer"]
+        self.assertEqual(answer["mode"], "resident")
+        for key in ("prefill_tokens_per_second", "decode_tokens_per_second", "first_token_seconds",
+                    "token_latency_seconds"):
+            self.assertIn((key, answer[key]), self.page["resident"].numbers)
+        # A key and a value of 128 x 8 elements of 2 bytes in each of 32 layers, at least for the prompt.
+        least = 2 * 128 * 8 * 2 * 32 * answer["seq_len"]
+        self.assertGreaterEqual(answer["memory"]["cache_bytes"], least)
+        self.assertIn(("bytes", answer["memory"]["cache_bytes"]), self.page["resident"].numbers)
+        parts = [v for k, v in self.page["resident"].numbers if k == "prefill_share"]
+        self.assertAlmostEqual(sum(parts), 1)
+        for chart in ("Prefill: a prompt", "Decode: one token"):
+            self.assertIn(f"<title>{chart}</title>", self.text["resident"])
+
+    def test_the_map_of_a_pipeline_has_every_kernel(self):
+        pipeline = json.loads(self.page["pipelined"].script)["answer"]["pipeline"]
+        kernels = sum(kind["count"] for kind in pipeline["kernels"])
+        maps = re.findall(r'<svg class="wafer-map".*?</svg>', self.text["pipelined"], re.S)
+        self.assertEqual(len(maps), 2)  # for wide and for narrow screens
+        for drawn in maps:
+            self.assertEqual(drawn.count('class="kernel"'), kernels)
+        parts = [v for k, v in self.page["pipelined"].numbers if k == "seconds"]
+        self.assertAlmostEqual(sum(parts), json.loads(self.page["pipelined"].script)["answer"]["step_seconds"])
+
+    def test_a_cluster_stands_under_the_roof_of_its_data_sheet(self):
+        # An A100 80 GB: 312 TFLOP/s in 16 bits and 2.039 TB/s (NVIDIA's data sheet, SXM).
+        self.assertIn("peak 312 TFLOP/s", self.text["cluster"])
+        self.assertIn("memory 2.039 TB/s", self.text["cluster"])
+        roof = json.loads(self.page["cluster"].script)["answer"]["roofline"]
+        fed = roof["memory_flops_per_byte"] * 2.039e12 * 8
+        self.assertAlmostEqual(roof["memory_roof_flops_per_second"], min(fed, 8 * 312e12), delta=1e6)
+        self.assertLess(roof["attained_flops_per_second"], roof["memory_roof_flops_per_second"])
+
     def test_shows_what_the_question_is_about(self):
         self.assertIn("comparison", self.page["compared"].ids)
         self.assertNotIn("comparison", self.page["streamed"].ids)
@@ -155,6 +196,12 @@ class Reports(unittest.TestCase):
         self.assertIn("prefill_tokens_per_second", dict(self.page["serving"].numbers))
         self.assertIn("epoch_seconds", dict(self.page["streamed"].numbers))
         self.assertIn("train_seconds", dict(self.page["sparse"].numbers))
+        self.assertIn("map", self.page["pipelined"].ids)
+        self.assertNotIn("map", self.page["streamed"].ids)
+        self.assertIn("roofline", self.page["cluster"].ids)
+        self.assertIn("parallelism", self.text["cluster"])
+        self.assertIn("cost_usd", dict(self.page["cluster"].numbers))
+        self.assertIn("host_latency_seconds", dict(self.page["inference"].numbers))
         self.assertIn("row 22", self.text["streamed"])  # BERT-large of HPEC 2024, among the evidence
         self.assertIn("cannot do it", self.text["compared"])  # 13B parameters on one V100
         for name, page in self.page.items():

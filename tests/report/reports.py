@@ -9,8 +9,12 @@ WAFER = sys.argv[1] if len(sys.argv) > 1 else "build/release/bin/wafer"
 QUESTIONS = {
     "streamed": ["bert-large", "--batch", "8192", "--seq", "128", "--epoch-samples", "67350"],
     "compared": ["gpt3-13b", "--machines", "wse2,wse3x4,a100-80gbx256,v100-32gb", "--batch", "1024"],
-    "cluster": ["gpt2", "--machine", "a100-80gb", "--systems", "8", "--batch", "256"],
+    "cluster": ["gpt2", "--machine", "a100-80gb", "--systems", "8", "--batch", "256",
+                "--price", "a100-80gb=2"],
     "serving": ["llama2-7b", "--machines", "h100,a100-80gbx8", "--phase", "infer", "--batch", "8"],
+    "pipelined": ["bert-large-mlm", "--mode", "pipelined", "--seq", "128"],
+    "resident": ["llama3-8b", "--machines", "wse2,h100,a100-80gbx8", "--phase", "infer", "--batch", "1",
+                 "--seq", "4096"],
     "inference": ["bert-base", "--machine", "wse3", "--phase", "infer", "--batch", "64"],
     "convolutions": ["resnet50", "--batch", "256"],
     "one sample": ["gpt2", "--batch", "1"],

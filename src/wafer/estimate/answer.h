@@ -31,7 +31,8 @@ struct LayerCost {
   Seconds gradients_out;
   Seconds activations;
   Seconds overhead;
-  Seconds exchange;  ///< with other GPUs
+  Seconds exchange;    ///< with other GPUs
+  Bytes memory_bytes;  ///< through the memory of a GPU
 };
 
 /// Where bytes live, over all systems' stores and on one wafer; of a cluster, on one GPU.
@@ -49,7 +50,8 @@ struct Memory {
   Bytes store_capacity;
 };
 
-/// The two rooflines of a step: against SRAM and against the wafer's edge.
+/// The two rooflines of a step: against SRAM and against the wafer's edge. Of a cluster: against
+/// the memory of a GPU, in the place of SRAM.
 struct Roofline {
   FlopsPerSecond peak;             ///< of the systems, in the precision asked for
   double on_wafer_intensity = 0;   ///< FLOPs a byte of SRAM traffic

@@ -94,6 +94,7 @@ class Coster {
     set_energy(a, gpus);
     a.roofline.peak = peak(m_, plan_) * gpus;
     a.roofline.attained = a.model_flops_per_second;
+    set_intensity(a.roofline);
     a.cluster = parts_;
     a.layers = std::move(layers_);
     return a;
@@ -126,6 +127,7 @@ class Coster {
     layer.exchange = cost.exchange * layer.times;
     layer.flops = cost.flops * layer.times;
     layer.bytes = cost.bytes * layer.times;
+    layer.memory_bytes = cost.memory_bytes * layer.times;
     layer.seconds = layer.compute + layer.activations + layer.exchange;
     const Seconds most = std::max({layer.compute, layer.activations, layer.exchange});
     layer.bound = most == layer.compute       ? Bound::Compute
@@ -141,6 +143,7 @@ class Coster {
     if (at.layer == nullptr) return;
     at.layer->compute += time.products + time.attention;
     at.layer->activations += time.passes;
+    at.layer->memory_bytes += prices_.traffic(kernel);
     if (n.recompute) return;
     for (const plan::Product& p : kernel.products) at.layer->flops += p.flops();
     if (kernel.products.empty()) at.layer->flops += kernel.work.local_product;
@@ -165,6 +168,7 @@ class Coster {
 
   void visit(const plan::Update& n, const Place&) {
     parts_.update += prices_.of(plan_.kernel(n.kernel)).passes;
+    update_bytes_ += prices_.traffic(plan_.kernel(n.kernel));
   }
   void visit(const plan::Barrier&, const Place&) {}
   void visit(const plan::Move&, const Place&) {
@@ -188,6 +192,18 @@ class Coster {
       if (b.kind == BufferKind::Workspace) memory.workspace += b.bytes();
     }
     parts_.gpu_capacity = m_.gpu.memory.value;
+  }
+
+  /// FLOPs of the model a byte of a GPU's memory; what is computed again moves bytes only.
+  void set_intensity(Roofline& roofline) const {
+    Flops flops;
+    Bytes bytes = update_bytes_;
+    for (const LayerCost& layer : layers_) flops += layer.flops, bytes += layer.memory_bytes;
+    if (bytes.value <= 0) return;
+    roofline.on_wafer_intensity = flops.value / bytes.value;
+    const FlopsPerSecond fed(roofline.on_wafer_intensity * m_.gpu.memory_bandwidth.value.value *
+                             static_cast<double>(plan_.systems));
+    roofline.on_wafer_roof = std::min(roofline.peak, fed);
   }
 
   Bound bound() const {
@@ -216,6 +232,7 @@ class Coster {
   const machine::GpuCluster& m_;
   const ClusterPrices prices_;
   std::map<Stage, StageTime> stages_;
+  Bytes update_bytes_;
   Seconds send_;
   Seconds shards_per_micro_batch_, shards_per_step_;
   ClusterParts parts_;

@@ -21,10 +21,14 @@ class ClusterPrices {
     Seconds total() const { return products + attention + passes; }
   };
   KernelTime of(const plan::Kernel& kernel) const;
+  /// What it reads and writes in the memory of a GPU.
+  Bytes traffic(const plan::Kernel& kernel) const;
   /// G6-G8. One collective, `times` and what hides it not counted.
   Seconds of(const plan::Collective& collective) const;
 
  private:
+  Bytes operands(const plan::Product& product) const;
+  Bytes result(const plan::Product& product) const;
   Seconds pass(Bytes bytes, double launches) const;
   Seconds serving(const plan::Collective& collective) const;
 

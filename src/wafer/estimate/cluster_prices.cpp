@@ -44,10 +44,22 @@ Seconds ClusterPrices::of(const plan::Product& p) const {
   const double waves = cells / (multiprocessors * LargeTile) + 0.5 * filled;
   const Seconds compute =
       time_of(p.flops() * (1 + idle), rate_) + m_.fitted.wave_time.value * waves;
-  const Bytes operands(p.batch * (p.m + p.n) * p.k * element_bytes_);
-  const Bytes result(cells * element_bytes_);
-  return std::max(compute, time_of(operands, memory_)) + time_of(result, memory_) +
+  return std::max(compute, time_of(operands(p), memory_)) + time_of(result(p), memory_) +
          m_.micro.launch.value;
+}
+
+Bytes ClusterPrices::operands(const plan::Product& p) const {
+  return Bytes(p.batch * (p.m + p.n) * p.k * element_bytes_);
+}
+
+Bytes ClusterPrices::result(const plan::Product& p) const {
+  return Bytes(p.batch * p.m * p.n * element_bytes_);
+}
+
+Bytes ClusterPrices::traffic(const plan::Kernel& k) const {
+  Bytes all = k.work.read + k.work.written;
+  for (const plan::Product& p : k.products) all += operands(p) + result(p);
+  return all;
 }
 
 Seconds ClusterPrices::pass(Bytes bytes, double launches) const {

@@ -111,6 +111,8 @@ void add_cluster(Json& json, const estimate::Answer& a) {
                    {"update_seconds", c.update.value},
                    {"straggler_ratio", c.straggler}};
   json["roofline"] = {{"peak_flops_per_second", a.roofline.peak.value},
+                      {"memory_flops_per_byte", a.roofline.on_wafer_intensity},
+                      {"memory_roof_flops_per_second", a.roofline.on_wafer_roof.value},
                       {"attained_flops_per_second", a.roofline.attained.value}};
 }
 

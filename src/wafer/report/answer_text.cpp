@@ -316,6 +316,7 @@ std::string pe_memory_facts(const Result& r) {
 Table time_table(const Result& r) {
   if (r.answer.cluster) return parts_table(r);
   if (r.answer.resident) return resident_table(r);
+  if (r.answer.pipelined) return pipelined_times(r);
   constexpr auto Right = Align::Right;
   Table table{.columns = {{"layer", "name"},
                           {"phase", "phase"},

@@ -10,8 +10,10 @@
 #include "wafer/report/compare.h"
 #include "wafer/report/html_charts.h"
 #include "wafer/report/html_parts.h"
+#include "wafer/report/html_sections.h"
 #include "wafer/report/typeset.h"
 #include "wafer/report/validation.h"
+#include "wafer/report/values.h"
 
 namespace wafer::report {
 namespace {
@@ -19,131 +21,6 @@ namespace {
 using study::CompareRow;
 using study::Dossier;
 using study::Result;
-
-std::string machine_words(const Result& r) {
-  return r.question.systems == 1
-             ? r.machine
-             : fmt::format("{} x {}", grouped(static_cast<double>(r.question.systems)), r.machine);
-}
-
-std::string mode_words(const Result& r) {
-  switch (r.mode) {
-    case study::Mode::Cluster:
-      return "cluster of GPUs";
-    case study::Mode::Pipelined:
-      return "all layers on the wafer, as a pipeline";
-    case study::Mode::Resident:
-      return "all weights on the wafer";
-    default:
-      return "weight streaming";
-  }
-}
-
-bool is_training(const Result& r) { return r.question.phase == study::Phase::Train; }
-
-std::string error_words(const Result& r) {
-  std::string words = r.expected_error ? fmt::format("± {}", percent(*r.expected_error).text)
-                                       : std::string("error not known");
-  if (!r.extrapolated.empty()) words += ", extrapolated";
-  return words;
-}
-
-/// Numbers in large type, each with what is known of its error.
-class Figures {
- public:
-  void add(std::string_view name, const Cell& cell, std::string_view key, std::string_view error) {
-    const std::string value = cell.value
-                                  ? fmt::format("<data value=\"{}\" data-key=\"{}\">{}</data>",
-                                                *cell.value, key, escaped(typeset(cell)))
-                                  : escaped(typeset(cell));
-    html_ += fmt::format(
-        "<div><dt>{}</dt><dd class=\"value\">{}</dd><dd class=\"error\">{}</dd></div>\n",
-        escaped(name), value, escaped(error));
-  }
-  std::string html() const { return "<dl class=\"figures\">\n" + html_ + "</dl>\n"; }
-
- private:
-  std::string html_;
-};
-
-class Facts {
- public:
-  void add(std::string_view name, std::string_view words) {
-    html_ += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(name), escaped(words));
-  }
-  std::string html() const { return "<dl class=\"facts\">\n" + html_ + "</dl>\n"; }
-
- private:
-  std::string html_;
-};
-
-std::string figures_of(const Result& r) {
-  const estimate::Answer& a = r.answer;
-  const std::string error = error_words(r);
-  Figures all;
-  all.add("samples/s", quantity(a.samples_per_second, ""), "samples_per_second", error);
-  all.add("tokens/s", quantity(a.tokens_per_second, ""), "tokens_per_second", error);
-  if (a.prefill_tokens_per_second) {
-    all.add("prefill tokens/s", quantity(*a.prefill_tokens_per_second, ""),
-            "prefill_tokens_per_second", error);
-  }
-  if (a.decode_tokens_per_second) {
-    all.add("decode tokens/s", quantity(*a.decode_tokens_per_second, ""),
-            "decode_tokens_per_second", error);
-  }
-  all.add(is_training(r) ? "step" : "pass over the batch", duration(a.step.value), "step_seconds",
-          error);
-  if (r.epoch) {
-    all.add(fmt::format("epoch of {} samples", grouped(*r.question.epoch_samples)),
-            duration(r.epoch->value), "epoch_seconds", error);
-  }
-  if (r.train) {
-    all.add(fmt::format("training on {} tokens", grouped(*r.question.tokens)),
-            duration(r.train->value), "train_seconds", error);
-  }
-  all.add("of peak arithmetic", percent(a.utilization), "utilization",
-          human(a.model_flops_per_second.value, "FLOP/s"));
-  std::string bound(estimate::name_of(a.bound));
-  std::replace(bound.begin(), bound.end(), '_', ' ');
-  all.add("limited by", bound, "bound", "the largest part of the step");
-  all.add(is_training(r) ? "energy a step" : "energy a pass",
-          quantity(a.energy_per_step.value, "J"), "energy_joules_per_step",
-          "from peak and idle power; not validated");
-  return all.html();
-}
-
-std::string facts_of(const Result& r) {
-  Facts facts;
-  const auto count = [](auto n) { return grouped(static_cast<double>(n)); };
-  facts.add("network", fmt::format("{} parameters, {} token{} a sample, {}", count(r.parameters),
-                                   count(r.seq_len), r.seq_len == 1 ? "" : "s",
-                                   study::name_of(r.question.precision)));
-  facts.add("machine", fmt::format("{}, {}", machine_words(r), mode_words(r)));
-  facts.add("batch", fmt::format("{} samples: {} micro-batch{} of {} on each system",
-                                 count(r.question.batch), count(r.micro_batches),
-                                 r.micro_batches == 1 ? "" : "es", count(r.micro_batch)));
-  if (!r.micro_batch_reason.empty()) facts.add("micro-batch", r.micro_batch_reason);
-  if (study::is_sparse(r.question)) {
-    facts.add("sparsity", study::sparsity_text(r.question));
-  }
-  if (is_training(r)) {
-    facts.add("recompute",
-              fmt::format("{}{}{}", plan::name_of(r.recompute),
-                          r.activation_reason.empty() ? "" : ": ", r.activation_reason));
-  }
-  if (r.answer.cluster) {
-    const plan::Parallelism& p = r.answer.cluster->parallel;
-    facts.add("spread", fmt::format("tensor {} x pipeline {} x data {}, interleaving {}, sequence "
-                                    "parallel {}, sharding {}",
-                                    p.tensor, p.pipeline, p.data, p.interleaving,
-                                    p.sequence ? "on" : "off", plan::name_of(p.sharding)));
-  }
-  return facts.html();
-}
-
-Section summary(const Dossier& d) {
-  return {"summary", "Summary", figures_of(d.result) + facts_of(d.result)};
-}
 
 std::optional<Section> throughput(const Dossier& d) {
   std::string body;
@@ -172,83 +49,25 @@ std::optional<Section> throughput(const Dossier& d) {
 std::optional<Section> roofline(const Dossier& d) {
   const auto chart = roofline_chart(d);
   if (!chart) return std::nullopt;
-  return Section{"roofline", "Roofline",
-                 figure(*chart,
-                        "Rate over FLOPs a byte, both logarithmic. The step stands once under the "
-                        "roof of SRAM traffic and once under that of the wafer&#8217;s edge; "
-                        "layers stand at their traffic over the edge.",
-                        400)};
-}
-
-Table parts_of_layers(const Result& r) {
-  constexpr auto Right = Align::Right;
-  Table table{.columns = {{"layer", "name"},
-                          {"phase", "phase"},
-                          {"compute", "compute_seconds", Right},
-                          {"weights in", "weights_seconds", Right},
-                          {"gradients out", "gradients_seconds", Right},
-                          {"activations", "activations_seconds", Right},
-                          {"overhead", "overhead_seconds", Right}},
-              .rows = {}};
-  for (const estimate::LayerCost& l : r.answer.layers) {
-    const auto time = [](Seconds s) { return quantity(s.value, "s"); };
-    table.rows.push_back({l.name, std::string(ir::name_of(l.phase)), time(l.compute),
-                          time(l.weights_in), time(l.gradients_out), time(l.activations),
-                          time(l.overhead)});
-  }
-  return table;
-}
-
-Section time_section(const Result& r) {
-  std::string body;
   const std::string caption =
-      "Measurements validate the time of the whole step; its parts follow from the cost model.";
-  if (const auto chart = time_chart(r)) body += figure(*chart, caption);
-  body += html_of(time_table(r), r.answer.cluster ? "Of a step, on one GPU of the busiest stage"
-                                                  : "Of a step, all repetitions together");
-  if (!r.answer.cluster && !r.answer.layers.empty()) {
-    body += "<details>\n<summary>What each layer does, before overlap</summary>\n" +
-            html_of(parts_of_layers(r), "Parts that run at the same time overlap") + "</details>\n";
-  }
-  return {"time", "Where the time goes", body};
+      d.result.answer.cluster
+          ? "Rate of one GPU over FLOPs a byte through its memory, both logarithmic; peak and "
+            "bandwidth as its data sheet has them. What is computed again is no work here."
+          : "Rate over FLOPs a byte, both logarithmic. The step stands once under the roof of SRAM "
+            "traffic and once under that of the wafer&#8217;s edge; layers stand at their traffic "
+            "over the edge.";
+  return Section{"roofline", "Roofline", figure(*chart, caption, 400)};
 }
 
-Table memory_table(const Result& r) {
-  const estimate::Memory& m = r.answer.memory;
-  Table table{.columns = {{"what", "what"}, {"where", "where"}, {"size", "bytes", Align::Right}},
-              .rows = {}};
-  const auto add = [&](const char* what, const char* where, Bytes b) {
-    if (b.value > 0) table.rows.push_back({what, where, quantity(b.value, "B")});
-  };
-  if (r.answer.cluster) {
-    add("weights", "each GPU", m.weights);
-    add("gradients", "each GPU", m.gradients);
-    add("optimizer state", "each GPU", m.optimizer_state);
-    add("activations", "each GPU", m.activations);
-    add("workspace", "each GPU", m.workspace);
-    add("in use", "each GPU", r.answer.cluster->gpu_used);
-    add("capacity", "each GPU", r.answer.cluster->gpu_capacity);
-    return table;
+/// The table of `wafer compare`, and whether each answer lies beyond what was measured.
+Table comparison_table(const std::vector<CompareRow>& rows) {
+  Table table = compare_table(rows);
+  table.columns.push_back({"extrapolated", "extrapolated"});
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto& result = rows[i].attempt.result;
+    table.rows[i].emplace_back(!result ? "-" : result->extrapolated.empty() ? "no" : "yes");
   }
-  add("weights", "weight store", m.weights);
-  add("optimizer state", "weight store", m.optimizer_state);
-  add("in use", "weight store", m.store_total);
-  add("capacity", "weight store", m.store_capacity);
-  add("activations of a micro-batch", "wafer", m.activations_on_wafer);
-  add("activations of a micro-batch", "activation servers", m.activations_spilled);
-  add("workspace of the widest layer", "wafer", m.workspace);
-  add("capacity for both", "wafer", m.wafer_capacity);
   return table;
-}
-
-std::optional<Section> memory(const Result& r) {
-  const Table table = memory_table(r);
-  if (table.rows.empty()) return std::nullopt;
-  std::string body;
-  if (const auto chart = memory_chart(r)) {
-    body += figure(*chart, "Each bar is a place, its track the whole capacity of it.");
-  }
-  return Section{"memory", "Memory", body + html_of(table, "Counted from the plan")};
 }
 
 std::optional<Section> comparison(const Dossier& d) {
@@ -259,7 +78,7 @@ std::optional<Section> comparison(const Dossier& d) {
                    "Samples/s, and the ratio to the first. Whiskers are the expected error, "
                    "where it is known.");
   }
-  body += html_sideways(compare_table(d.rows), "The same job on each machine");
+  body += html_sideways(comparison_table(d.rows), "The same job on each machine");
   std::vector<std::string> lines;
   for (const CompareRow& row : d.rows) {
     const auto say = [&](const std::string& what) {
@@ -270,6 +89,11 @@ std::optional<Section> comparison(const Dossier& d) {
       say(fmt::format("to be set: {}", fmt::join(row.effort->knobs, ", ")));
     }
     for (const std::string& note : row.notes) say(note);
+    if (row.attempt.result && row.attempt.result->cost) {
+      const Result& r = *row.attempt.result;
+      say(fmt::format("cost of {}, at {} an hour for each of {}", words_of(*r.cost),
+                      usd(r.question.prices.at(r.question.machine)).text, r.question.systems));
+    }
   }
   body += html_list(lines);
   body += paragraph(
@@ -293,15 +117,59 @@ std::string trust_of(const CompareRow& row) {
   return html + paragraph("Extrapolated, since:", "warn") + html_list(r.extrapolated);
 }
 
-/// Rows of measurements with the paper that each is from.
-Table evidence_table(const study::Validation& v) {
-  Table table = row_table(v);
-  table.columns.push_back({"source", "source"});
-  for (size_t i = 0; i < v.rows.size(); ++i) {
-    table.rows[i][0] = fmt::format("row {}", v.rows[i].measurement.id);
-    table.rows[i].emplace_back(v.rows[i].measurement.source);
+/// Rows of measurements, with the number of their source below.
+Table evidence_table(const study::Validation& v, const std::vector<std::string>& sources) {
+  constexpr auto Right = Align::Right;
+  Table table{.columns = {{"row", "id"},
+                          {"machine", "machine"},
+                          {"model", "model"},
+                          {"seq", "seq_len", Right},
+                          {"batch", "batch", Right},
+                          {"quantity", "predict"},
+                          {"predicted", "predicted", Right},
+                          {"measured", "measured", Right},
+                          {"error", "error", Right},
+                          {"source", "source", Right}},
+              .rows = {}};
+  const Table whole = row_table(v);  // a row for each that is predicted
+  const auto column = [&](std::string_view key) {
+    return static_cast<size_t>(std::find_if(whole.columns.begin(), whole.columns.end(),
+                                            [&](const Column& c) { return c.key == key; }) -
+                               whole.columns.begin());
+  };
+  const size_t predicted = column("predicted"), measured = column("measured");
+  const size_t error = column("error");
+  size_t row = 0;
+  for (const study::Comparison& c : v.rows) {
+    if (!c.predicted) continue;
+    const study::Measurement& m = c.measurement;
+    const auto count = [](int64_t n) { return quantity(static_cast<double>(n), ""); };
+    const std::vector<Cell>& cells = whole.rows.at(row++);
+    const auto rate = [](const Cell& cell) {
+      return cell.text.ends_with(" /s") ? Cell(grouped(*cell.value) + " /s", *cell.value) : cell;
+    };
+    std::string what = m.predict;
+    if (what.ends_with("_per_second")) what.replace(what.size() - 11, 11, "/s");
+    std::replace(what.begin(), what.end(), '_', ' ');
+    const auto at = std::find(sources.begin(), sources.end(), m.source) - sources.begin();
+    table.rows.push_back(
+        {fmt::format("row {}", m.id),
+         m.question.systems == 1 ? m.machine : fmt::format("{}x{}", m.machine, m.question.systems),
+         m.model, m.question.seq ? count(*m.question.seq) : Cell(""), count(m.question.batch), what,
+         rate(cells.at(predicted)), rate(cells.at(measured)), cells.at(error),
+         fmt::format("[{}]", at + 1)});
   }
   return table;
+}
+
+std::vector<std::string> sources_of(const study::Validation& v) {
+  std::vector<std::string> all;
+  for (const study::Comparison& c : v.rows) {
+    if (c.predicted && std::find(all.begin(), all.end(), c.measurement.source) == all.end()) {
+      all.push_back(c.measurement.source);
+    }
+  }
+  return all;
 }
 
 Section trust(const Dossier& d) {
@@ -311,8 +179,10 @@ Section trust(const Dossier& d) {
   }
   if (!d.evidence.rows.empty()) {
     body += "<h3>Measurements of these machines, modes and phases</h3>\n";
-    body += html_of(evidence_table(d.evidence),
+    const std::vector<std::string> sources = sources_of(d.evidence);
+    body += html_of(evidence_table(d.evidence, sources),
                     fmt::format("Scored rows of {}, by their id there", d.evidence.file));
+    body += html_list(sources, "ol");
   }
   return {"trust", "How far to trust it", body};
 }
@@ -334,15 +204,16 @@ Section numbers(const std::string& json, const HtmlOptions& options) {
 
 std::vector<Section> sections_of(const Dossier& d, const std::string& json,
                                  const HtmlOptions& options) {
-  std::vector<Section> all = {summary(d)};
+  std::vector<Section> all = {summary_section(d)};
   const auto add = [&](std::optional<Section> section) {
     if (section) all.push_back(std::move(*section));
   };
   add(throughput(d));
   add(comparison(d));
   add(time_section(d.result));
+  add(map_section(d));
   add(roofline(d));
-  add(memory(d.result));
+  add(memory_section(d.result));
   add(trust(d));
   add(numbers(json, options));
   return all;

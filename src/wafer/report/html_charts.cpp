@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "wafer/base/error.h"
 #include "wafer/base/human.h"
 #include "wafer/machine/figures.h"
 #include "wafer/report/answer.h"
@@ -85,7 +86,56 @@ std::optional<LineChart> throughput_chart(const study::Dossier& d, const Rate& r
   return most < 2 ? std::nullopt : std::optional(chart);
 }
 
+namespace {
+
+std::optional<LineChart> gpu_roofline(const study::Dossier& d, const machine::GpuCluster& cluster) {
+  const estimate::Roofline& r = d.result.answer.roofline;
+  if (!(r.on_wafer_intensity > 0 && r.attained.value > 0)) return std::nullopt;
+  const auto gpus = static_cast<double>(d.result.question.systems);
+  const double peak = r.peak.value / gpus, attained = r.attained.value / gpus;
+  const double memory = cluster.gpu.memory_bandwidth.value.value;
+  Series layers{.name = "layers", .points = {}, .style = Series::Style::Marks};
+  for (const estimate::LayerCost& l : d.result.answer.layers) {
+    if (!(l.flops.value > 0 && l.memory_bytes.value > 0 && l.seconds.value > 0)) continue;
+    layers.points.emplace_back(l.flops / Flops(l.memory_bytes.value),
+                               l.flops.value / l.seconds.value);
+    layers.words.push_back(fmt::format("{}, {}", l.name, ir::name_of(l.phase)));
+  }
+  double low = attained, first = std::min(r.on_wafer_intensity, peak / memory), last = first;
+  for (const auto& [x, y] : layers.points) {
+    low = std::min(low, y), first = std::min(first, x), last = std::max(last, x);
+  }
+  low = power_below(std::min(low, peak / 30));
+  last = std::max({last, r.on_wafer_intensity, peak / memory}) * 8;
+  first = std::min(first / 8, low / memory);
+  return LineChart{
+      .title = "Roofline of a GPU",
+      .about = fmt::format("Each GPU attains {} of a peak of {}, at {} of traffic through its "
+                           "memory.",
+                           human(attained, "FLOP/s"), human(peak, "FLOP/s"),
+                           human(r.on_wafer_intensity, "FLOP/B")),
+      .x = {.name = "arithmetic intensity", .unit = "FLOP/B", .range = {{first, last}}},
+      .y = {.name = "rate of a GPU", .unit = "FLOP/s", .range = {{low, peak * 2}}},
+      .series = {{.name = "peak " + human(peak, "FLOP/s"),
+                  .points = {{peak / memory, peak}, {last, peak}},
+                  .style = Series::Style::Line},
+                 {.name = "memory " + human(memory, "B/s"),
+                  .points = {{std::max(first, low / memory), std::max(first * memory, low)},
+                             {peak / memory, peak}},
+                  .style = Series::Style::Line},
+                 {.name = "step",
+                  .points = {{r.on_wafer_intensity, attained}},
+                  .style = Series::Style::Marks,
+                  .words = {"step"}},
+                 layers}};
+}
+
+}  // namespace
+
 std::optional<LineChart> roofline_chart(const study::Dossier& d) {
+  if (const auto* cluster = std::get_if<machine::GpuCluster>(&d.machine)) {
+    return gpu_roofline(d, *cluster);
+  }
   const auto* wafer = std::get_if<machine::Wafer>(&d.machine);
   const estimate::Roofline& r = d.result.answer.roofline;
   const bool is_whole = r.on_wafer_intensity > 0 && r.off_wafer_intensity > 0 &&
@@ -137,17 +187,20 @@ std::optional<LineChart> roofline_chart(const study::Dossier& d) {
                  layers}};
 }
 
-std::optional<BarChart> time_chart(const Result& result) {
-  const Table table = time_table(result);
-  if (table.rows.empty()) return std::nullopt;
+namespace {
+
+// A bar for each row of a table, as long as its column `seconds`.
+BarChart bars_of(const Table& table, std::string title, std::string_view seconds,
+                 std::string_view share) {
   const auto column = [&](std::string_view key) {
     return static_cast<size_t>(std::find_if(table.columns.begin(), table.columns.end(),
                                             [&](const Column& c) { return c.key == key; }) -
                                table.columns.begin());
   };
-  const size_t phase = column("phase"), seconds = column("seconds"), share = column("share");
-  const size_t bound = column("bound"), none = table.columns.size();
-  BarChart chart{.title = "Where the time of a step goes",
+  const size_t phase = column("phase"), bound = column("bound"), none = table.columns.size();
+  const size_t time = column(seconds), part = column(share);
+  WAFER_CHECK(time != none && part != none, "a table of times has no such column");
+  BarChart chart{.title = std::move(title),
                  .about = "A bar for each row of the table below.",
                  .unit = "s",
                  .kinds = {},
@@ -160,20 +213,40 @@ std::optional<BarChart> time_chart(const Result& result) {
     if (phase != none && !row[phase].text.empty()) name += ", " + row[phase].text;
     chart.bars.push_back({.name = name,
                           .parts = {{.kind = bound == none ? 0 : place_of(row[bound].text),
-                                     .value = row[seconds].value.value_or(0)}},
-                          .words = fmt::format("{}  {}", row[seconds].text, row[share].text)});
+                                     .value = row[time].value.value_or(0)}},
+                          .words = fmt::format("{} · {}", row[time].text, row[part].text)});
   }
   return chart;
 }
 
-std::optional<BarChart> memory_chart(const Result& result) {
-  const estimate::Memory& m = result.answer.memory;
-  BarChart chart{.title = "Memory in use",
-                 .about = "Each bar is a place; its track is the capacity.",
-                 .unit = "",
-                 .kinds = {"weights", "gradients", "optimizer state", "activations", "workspace"},
+// A bar a layer and phase: what its launches and exchanges take on one GPU.
+BarChart gpu_layers(const Result& result) {
+  BarChart chart{.title = "By layer, on one GPU",
+                 .about = "A bar for each layer and phase, all of a step.",
+                 .unit = "s",
+                 .kinds = {"products and attention", "passes over memory", "between GPUs"},
                  .bars = {}};
-  const auto add = [&](const char* place, Bytes capacity, const std::array<Bytes, 5>& parts) {
+  for (const estimate::LayerCost& l : result.answer.layers) {
+    chart.bars.push_back({.name = fmt::format("{}, {}", l.name, ir::name_of(l.phase)),
+                          .parts = {{.kind = 0, .value = l.compute.value},
+                                    {.kind = 1, .value = l.activations.value},
+                                    {.kind = 2, .value = l.exchange.value}},
+                          .words = human(l.seconds.value, "s")});
+  }
+  return chart;
+}
+
+/// Places as bars, each filled up to its share of the capacity.
+class Fill {
+ public:
+  explicit Fill(std::vector<std::string> kinds) {
+    chart_.title = "Memory in use";
+    chart_.about = "Each bar is a place; its track is the capacity.";
+    chart_.kinds = std::move(kinds);
+  }
+
+  /// Bytes of each kind; nothing where there are none.
+  void add(const char* place, Bytes capacity, const std::vector<Bytes>& parts) {
     Bytes sum;
     for (const Bytes b : parts) sum += b;
     if (!(capacity.value > 0 && sum.value > 0)) return;
@@ -182,21 +255,66 @@ std::optional<BarChart> memory_chart(const Result& result) {
       bar.parts.push_back(
           {.kind = kind,
            .value = parts[kind] / capacity,
-           .words = fmt::format("{}: {}", chart.kinds[kind], human(parts[kind].value, "B"))});
+           .words = fmt::format("{}: {}", chart_.kinds[kind], human(parts[kind].value, "B"))});
     }
     bar.words = fmt::format("{} of {}", human(sum.value, "B"), human(capacity.value, "B"));
-    chart.bars.push_back(std::move(bar));
-  };
-  if (result.answer.cluster) {
-    add("GPU", result.answer.cluster->gpu_capacity,
-        {m.weights, m.gradients, m.optimizer_state, m.activations, m.workspace});
-  } else {
-    add("wafer", m.wafer_capacity,
-        {Bytes(), Bytes(), Bytes(), m.activations_on_wafer, m.workspace});
-    const Bytes state = m.store_total - m.weights;
-    add("weight store", m.store_capacity, {m.weights, Bytes(), state, Bytes(), Bytes()});
+    chart_.bars.push_back(std::move(bar));
   }
-  return chart.bars.empty() ? std::nullopt : std::optional(chart);
+
+  std::optional<BarChart> chart() const {
+    return chart_.bars.empty() ? std::nullopt : std::optional(chart_);
+  }
+
+ private:
+  BarChart chart_;
+};
+
+}  // namespace
+
+std::vector<BarChart> time_charts(const Result& result) {
+  const Table table = time_table(result);
+  if (table.rows.empty()) return {};
+  if (const auto& parts = result.answer.resident) {
+    std::vector<BarChart> all = {
+        bars_of(table, "Prefill: a prompt", "prefill_seconds", "prefill_share")};
+    if (parts->times.decode) {
+      all.push_back(bars_of(table, "Decode: one token", "decode_seconds", "decode_share"));
+    }
+    return all;
+  }
+  std::vector<BarChart> all = {bars_of(
+      table,
+      result.answer.cluster ? "By kind of work, on one GPU" : "Where the time of a step goes",
+      "seconds", "share")};
+  if (result.answer.cluster && !result.answer.layers.empty()) all.push_back(gpu_layers(result));
+  return all;
+}
+
+std::optional<BarChart> memory_chart(const Result& result) {
+  const estimate::Memory& m = result.answer.memory;
+  if (const auto& parts = result.answer.resident) {
+    const auto layers = static_cast<double>(parts->placed.layers_of_fullest());
+    const Bytes weights(parts->placed.weight_bytes * layers);
+    const Bytes cache(parts->placed.cache_bytes * layers);
+    Fill fill({"weights of its layers", "keys and values", "head"});
+    fill.add("fullest PE", parts->pe_capacity,
+             {weights, cache, std::max(Bytes(), parts->pe_used - weights - cache)});
+    return fill.chart();
+  }
+  Fill fill({"weights", "gradients", "optimizer state", "activations", "workspace"});
+  if (result.answer.cluster) {
+    fill.add("GPU", result.answer.cluster->gpu_capacity,
+             {m.weights, m.gradients, m.optimizer_state, m.activations, m.workspace});
+  } else if (result.answer.pipelined) {
+    fill.add("wafer", m.wafer_capacity,
+             {m.weights, m.gradients, m.optimizer_state, m.activations, Bytes()});
+  } else {
+    fill.add("wafer", m.wafer_capacity,
+             {Bytes(), Bytes(), Bytes(), m.activations_on_wafer, m.workspace});
+    const Bytes state = m.store_total - m.weights;
+    fill.add("weight store", m.store_capacity, {m.weights, Bytes(), state, Bytes(), Bytes()});
+  }
+  return fill.chart();
 }
 
 std::optional<BarChart> compare_chart(const std::vector<CompareRow>& rows) {
@@ -208,11 +326,13 @@ std::optional<BarChart> compare_chart(const std::vector<CompareRow>& rows) {
   for (const CompareRow& row : rows) {
     if (!row.attempt.result) continue;
     const Result& r = *row.attempt.result;
-    chart.bars.push_back({.name = row.contender.text,
-                          .parts = {{.value = r.answer.samples_per_second}},
-                          .words = fmt::format("{}  {:.3g}x", grouped(r.answer.samples_per_second),
-                                               row.ratio.value_or(1)),
-                          .error = r.expected_error.value_or(0)});
+    chart.bars.push_back(
+        {.name = row.contender.text,
+         .parts = {{.value = r.answer.samples_per_second}},
+         .words =
+             fmt::format("{} · {:.3g}x{}", grouped(r.answer.samples_per_second),
+                         row.ratio.value_or(1), r.extrapolated.empty() ? "" : " · extrapolated"),
+         .error = r.expected_error.value_or(0)});
   }
   return rows.size() < 2 || chart.bars.empty() ? std::nullopt : std::optional(chart);
 }

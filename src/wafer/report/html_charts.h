@@ -22,10 +22,11 @@ std::vector<Rate> rates_of(const study::Result& result);
 
 /// A rate against the batch, a line a machine, with the band of its expected error.
 std::optional<LineChart> throughput_chart(const study::Dossier& dossier, const Rate& rate);
-/// Roofs of SRAM and of the wafer's edge, the step under both, and layers under the latter.
+/// Roofs of SRAM and of the wafer's edge, the step under both, and layers under the latter. Of a
+/// cluster: peak and memory of one GPU, the step and its layers at their traffic through it.
 std::optional<LineChart> roofline_chart(const study::Dossier& dossier);
-/// A bar for each row of time_table().
-std::optional<BarChart> time_chart(const study::Result& result);
+/// Bars for the rows of time_table(), a chart for each of its times; of a cluster also its layers.
+std::vector<BarChart> time_charts(const study::Result& result);
 /// How full each place is, as shares of its capacity.
 std::optional<BarChart> memory_chart(const study::Result& result);
 /// Samples/s of each machine, with whiskers of the expected error.

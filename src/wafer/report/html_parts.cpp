@@ -13,7 +13,13 @@ namespace {
 std::string words_of(const Column& column, const Cell& cell) {
   std::string words = typeset(cell);
   if (column.key == "bound") std::replace(words.begin(), words.end(), '_', ' ');
-  return escaped(words);
+  words = escaped(words);
+  if (cell.value) return words;
+  // Long names such as gpt:layers=40,hidden=5120 may break after a comma.
+  for (size_t at = 0; (at = words.find(',', at)) != std::string::npos; at += 6) {
+    if (at + 1 < words.size() && words[at + 1] != ' ') words.insert(at + 1, "<wbr>");
+  }
+  return words;
 }
 
 std::string content(const Column& column, const Cell& cell) {
@@ -57,11 +63,11 @@ std::string paragraph(std::string_view words, std::string_view style) {
                      escaped(words));
 }
 
-std::string html_list(const std::vector<std::string>& lines) {
+std::string html_list(const std::vector<std::string>& lines, std::string_view element) {
   if (lines.empty()) return "";
   std::string items;
   for (const std::string& line : lines) items += fmt::format("<li>{}</li>\n", escaped(line));
-  return "<ul>\n" + items + "</ul>\n";
+  return fmt::format("<{0}>\n{1}</{0}>\n", element, items);
 }
 
 std::string html_of(const Table& table, std::string_view caption) {

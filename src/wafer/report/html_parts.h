@@ -20,8 +20,8 @@ std::string html_of(const Section& section);
 std::string navigation(const std::vector<Section>& sections);
 
 std::string paragraph(std::string_view words, std::string_view style = "");
-/// A list of words; nothing of none.
-std::string html_list(const std::vector<std::string>& lines);
+/// A list of words, of element ul or ol; nothing of none.
+std::string html_list(const std::vector<std::string>& lines, std::string_view element = "ul");
 
 /// A table as HTML; numbers are <data> elements that carry the whole value, in SI units, and the
 /// key of their column.

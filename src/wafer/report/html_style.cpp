@@ -1,10 +1,11 @@
 #include "wafer/report/chart.h"
 #include "wafer/report/html_parts.h"
+#include "wafer/report/wafer_map.h"
 
 namespace wafer::report {
 
 std::string page_style() {
-  return chart_style() + R"css(
+  return chart_style() + map_style() + R"css(
 :root { color-scheme: light dark; --accent: #005a9e; --raised: #f6f7f9; --warn: #8a4b00; }
 @media (prefers-color-scheme: dark) { :root { --accent: #7cc4ff; --raised: #1b1f26; --warn: #f0b56b; } }
 * { box-sizing: border-box; }
@@ -46,16 +47,18 @@ figcaption { margin-top: 6px; max-width: 76ch; }
 .scroll { overflow-x: auto; margin: 0 0 14px; }
 table { border-collapse: collapse; font-size: 14px; line-height: 1.4; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--quiet); padding-bottom: 6px; }
-th, td { text-align: left; padding: 6px 20px 6px 0; border-bottom: 1px solid var(--rule);
+th, td { text-align: left; padding: 6px 18px 6px 0; border-bottom: 1px solid var(--rule);
   vertical-align: baseline; }
 th:last-child, td:last-child { padding-right: 0; }
 thead th { color: var(--quiet); font-weight: 500; border-bottom-color: var(--quiet); vertical-align: bottom; }
 tbody th { font-weight: 500; white-space: nowrap; }
 th.number, td.number { text-align: right; white-space: nowrap; }
 thead th.number { white-space: normal; }
-ul { margin: 0 0 12px; padding-left: 20px; max-width: 76ch; }
+ul, ol { margin: 0 0 12px; padding-left: 22px; max-width: 76ch; }
+ol { color: var(--quiet); font-size: 14px; }
 li { overflow-wrap: anywhere; }
 details { margin: 0 0 14px; }
+.wafer-map { max-width: 860px; }
 summary { cursor: pointer; color: var(--accent); font-size: 15px; }
 code, pre { font: 13px/1.5 ui-monospace, "SF Mono", Consolas, "Liberation Mono", monospace; }
 pre { background: var(--raised); border-radius: 6px; padding: 10px 12px; overflow-x: auto;
@@ -83,12 +86,17 @@ footer { border-top: 1px solid var(--rule); padding-top: 14px; color: var(--quie
   .wide { display: block; }
   .narrow { display: none; }
   .scroll { overflow: visible; }
-  table { font-size: 8.5pt; }
-  th, td { padding-right: 10px; }
+  table { font-size: 8pt; max-width: 100%; }
+  th, td, th.number, td.number, tbody th { padding-right: 8px; white-space: normal; }
+  tbody td, tbody th { overflow-wrap: anywhere; }
+  td.number { overflow-wrap: normal; }
+  details::details-content { content-visibility: visible; display: block; }
+  figcaption, p, li { orphans: 3; widows: 3; }
   figure, .figures, tr { break-inside: avoid; }
   h2, h3, caption { break-after: avoid; }
 }
-)css";
+)css" + "@media print { :root {" +
+         map_colours_on_light() + " } }\n";
 }
 
 }  // namespace wafer::report

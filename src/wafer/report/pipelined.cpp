@@ -21,6 +21,22 @@ void add_pipelined_facts(const study::Result& r, Facts& facts) {
   }
 }
 
+Table pipelined_times(const study::Result& r) {
+  const estimate::PipelinedParts& p = *r.answer.pipelined;
+  const double step = r.answer.step.value;
+  Table table{.columns = {{"part", "part"},
+                          {"time", "seconds", Align::Right},
+                          {"share", "share", Align::Right}},
+              .rows = {}};
+  const auto add = [&](const char* name, double seconds) {
+    table.rows.push_back({name, quantity(seconds, "s"), percent(seconds / step)});
+  };
+  add("samples pass, a period each", p.period.value * static_cast<double>(r.question.batch));
+  add("drain and fill", p.fill.value);
+  add("update of the weights", p.update.value);
+  return table;
+}
+
 Table kernels_table(const study::Result& r) {
   constexpr auto Right = Align::Right;
   const estimate::PipelinedParts& p = *r.answer.pipelined;

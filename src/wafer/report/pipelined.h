@@ -13,6 +13,9 @@ namespace wafer::report {
 /// Rate of the pipeline, delay, PEs in use.
 void add_pipelined_facts(const study::Result& result, Facts& facts);
 
+/// Where the time of a step goes.
+Table pipelined_times(const study::Result& result);
+
 /// Where the PEs go: a row for kernels that are alike.
 Table kernels_table(const study::Result& result);
 

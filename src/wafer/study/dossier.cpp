@@ -92,7 +92,9 @@ Dossier dossier(const Question& question, const std::vector<Contender>& others, 
             .machine = bench.machine(question.machine),
             .rows = compare(question, all_contenders(question, others), bench),
             .curves = {},
-            .evidence = {}};
+            .evidence = {},
+            .pipeline = {}};
+  if (d.result.mode == Mode::Pipelined) d.pipeline = bench.plan(question);
   for (const CompareRow& row : d.rows) {
     if (row.attempt.result) d.curves.push_back(curve_of(row, bench));
   }

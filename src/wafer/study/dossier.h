@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "wafer/machine/machine.h"
+#include "wafer/plan/plan.h"
 #include "wafer/study/compare.h"
 #include "wafer/study/validate.h"
 
@@ -25,6 +27,8 @@ struct Dossier {
   /// Scored measurements of the machine, mode and phase of each answer, with what is predicted for
   /// them; empty where the program is without validation/system.csv.
   Validation evidence;
+  /// Where the kernels lie, of an answer in mode pipelined.
+  std::optional<plan::Plan> pipeline;
 };
 
 /// Batches that a curve around one goes through: halves and doubles of it, multiples of `systems`.
