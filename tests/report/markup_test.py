@@ -252,6 +252,12 @@ class Command(unittest.TestCase):
         reports.run("report", form, "--machines", "wse2,h100", "--batch", "8", "-o", out)
         self.assertIn(f"wafer report {form} --machines wse2,h100 --batch 8</code>", out.read_text())
 
+    def test_tells_each_price_once(self):
+        out = self.folder / "r.html"
+        reports.run("report", "gpt2", "--machines", "wse2,h100", "--batch", "8", "--price", "wse2=9", "--price",
+                    "h100=3", "-o", out)
+        self.assertIn("--batch 8 --price wse2=9 --price h100=3</code>", out.read_text())
+
     def test_refuses_what_it_cannot_do(self):
         self.refused(2, "gpt2", "--machines", "wse9", "-o", self.folder / "r.html", says=["wse9"])
         self.refused(2, "gpt9", "-o", self.folder / "r.html", says=["gpt9"])

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <set>
 
 #include "wafer/cli/commands.h"
 #include "wafer/cli/options.h"
@@ -44,12 +45,18 @@ std::string quoted(const std::string& word) {
 /// The command as it was given, without where it writes to.
 std::string command_of(const CLI::App& command) {
   std::string words = "wafer report";
+  std::set<const CLI::Option*> told;  // one given twice stands there twice
   for (const CLI::Option* option : command.parse_order()) {
     const std::string name = option->get_name();
     if (name == "--output" || name == "--json" || name.starts_with("--help")) continue;
-    if (name.starts_with("-")) words += " " + name;
-    if (option->get_expected_max() == 0) continue;
-    words += " " + quoted(fmt::format("{}", fmt::join(option->results(), ",")));
+    if (!told.insert(option).second) continue;
+    std::vector<std::string> values = option->results();
+    if (option->get_delimiter() != '\0') values = {fmt::format("{}", fmt::join(values, ","))};
+    if (option->get_expected_max() == 0) values = {""};
+    for (const std::string& value : values) {
+      if (name.starts_with("-")) words += " " + name;
+      if (option->get_expected_max() != 0) words += " " + quoted(value);
+    }
   }
   return words;
 }

@@ -23,7 +23,7 @@ class Drawing {
       most_ = std::max({most_, bar.limit.value_or(0), sum_of(bar) * (1 + bar.error)});
     }
     left_ = narrow_ ? 4 : std::min(names + 14, place.width * 0.34);
-    right_ = place.width - std::min(words + 12, place.width * 0.4);
+    right_ = place.width - std::min(words + 12, place.width * (narrow_ ? 0.62 : 0.4));
     top_ = place.own_file ? 52 : 6;
   }
 

@@ -91,8 +91,8 @@ std::optional<Section> comparison(const Dossier& d) {
     for (const std::string& note : row.notes) say(note);
     if (row.attempt.result && row.attempt.result->cost) {
       const Result& r = *row.attempt.result;
-      say(fmt::format("cost of {}, at {} an hour for each of {}", words_of(*r.cost),
-                      usd(r.question.prices.at(r.question.machine)).text, r.question.systems));
+      say(fmt::format("cost of {}, at {} an hour{}", words_of(*r.cost),
+                      usd(r.question.prices.at(r.question.machine)).text, each_of(r)));
     }
   }
   body += html_list(lines);
@@ -145,11 +145,14 @@ Table evidence_table(const study::Validation& v, const std::vector<std::string>&
     const study::Measurement& m = c.measurement;
     const auto count = [](int64_t n) { return quantity(static_cast<double>(n), ""); };
     const std::vector<Cell>& cells = whole.rows.at(row++);
-    const auto rate = [](const Cell& cell) {
+    const bool is_flops = m.predict.find("flops_per_second") != std::string::npos;
+    const auto rate = [&](const Cell& cell) {
+      if (is_flops && cell.value) return quantity(*cell.value, "FLOP/s");
       return cell.text.ends_with(" /s") ? Cell(grouped(*cell.value) + " /s", *cell.value) : cell;
     };
     std::string what = m.predict;
     if (what.ends_with("_per_second")) what.replace(what.size() - 11, 11, "/s");
+    if (is_flops) what = what.substr(0, what.find('_')) + " FLOP/s a GPU";
     std::replace(what.begin(), what.end(), '_', ' ');
     const auto at = std::find(sources.begin(), sources.end(), m.source) - sources.begin();
     table.rows.push_back(

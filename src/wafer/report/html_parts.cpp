@@ -28,8 +28,11 @@ std::string content(const Column& column, const Cell& cell) {
                      escaped(column.key), words_of(column, cell));
 }
 
-const char* style_of(const Column& column) {
-  return column.align == Align::Right ? " class=\"number\"" : "";
+// Short words stay on one line: names of machines would break at their hyphens.
+const char* style_of(const Column& column, std::string_view words = "") {
+  constexpr size_t Short = 18;
+  if (column.align == Align::Right) return " class=\"number\"";
+  return !words.empty() && words.size() <= Short ? " class=\"short\"" : "";
 }
 
 // Wide tables scroll in their own frame, by keyboard as well.
@@ -78,7 +81,7 @@ std::string html_of(const Table& table, std::string_view caption) {
   for (const std::vector<Cell>& row : table.rows) {
     body += fmt::format("<tr><th scope=\"row\">{}</th>", content(table.columns[0], row[0]));
     for (size_t i = 1; i < row.size(); ++i) {
-      body += fmt::format("<td{}>{}</td>", style_of(table.columns[i]),
+      body += fmt::format("<td{}>{}</td>", style_of(table.columns[i], row[i].text),
                           content(table.columns[i], row[i]));
     }
     body += "</tr>\n";

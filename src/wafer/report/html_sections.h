@@ -11,6 +11,8 @@ namespace wafer::report {
 /// "4 x wse3"; "layer pipeline"; whether it trains.
 std::string machine_words(const study::Result& result);
 std::string mode_words(const study::Result& result);
+/// " for each of 8"; nothing of one.
+std::string each_of(const study::Result& result);
 bool is_training(const study::Result& result);
 
 // Sections of a report about its own answer; absent where there is nothing to show.

@@ -52,6 +52,7 @@ th, td { text-align: left; padding: 6px 18px 6px 0; border-bottom: 1px solid var
 th:last-child, td:last-child { padding-right: 0; }
 thead th { color: var(--quiet); font-weight: 500; border-bottom-color: var(--quiet); vertical-align: bottom; }
 tbody th { font-weight: 500; white-space: nowrap; }
+td.short { white-space: nowrap; }
 th.number, td.number { text-align: right; white-space: nowrap; }
 thead th.number { white-space: normal; }
 ul, ol { margin: 0 0 12px; padding-left: 22px; max-width: 76ch; }
@@ -87,9 +88,9 @@ footer { border-top: 1px solid var(--rule); padding-top: 14px; color: var(--quie
   .narrow { display: none; }
   .scroll { overflow: visible; }
   table { font-size: 8pt; max-width: 100%; }
-  th, td, th.number, td.number, tbody th { padding-right: 8px; white-space: normal; }
-  tbody td, tbody th { overflow-wrap: anywhere; }
-  td.number { overflow-wrap: normal; }
+  th, td { padding-right: 8px; }
+  td:not(.short):not(.number) { overflow-wrap: anywhere; }
+  table:not(:has(tbody tr:nth-child(15))) { break-inside: avoid; }
   details::details-content { content-visibility: visible; display: block; }
   figcaption, p, li { orphans: 3; widows: 3; }
   figure, .figures, tr { break-inside: avoid; }

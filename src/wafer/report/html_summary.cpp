@@ -31,6 +31,10 @@ std::string mode_words(const Result& r) {
   }
 }
 
+std::string each_of(const Result& r) {
+  return r.question.systems == 1 ? "" : fmt::format(" for each of {}", r.question.systems);
+}
+
 bool is_training(const Result& r) { return r.question.phase == study::Phase::Train; }
 
 namespace {
@@ -132,8 +136,8 @@ std::string figures_of(const Result& r) {
   add_times(r, all);
   if (r.cost) {
     all.add("cost of " + words_of(*r.cost), usd(r.cost->usd), "cost_usd",
-            fmt::format("at {} an hour for each of {}",
-                        usd(r.question.prices.at(r.question.machine)).text, r.question.systems));
+            fmt::format("at {} an hour{}", usd(r.question.prices.at(r.question.machine)).text,
+                        each_of(r)));
   }
   all.add("of peak arithmetic", percent(a.utilization), "utilization",
           human(a.model_flops_per_second.value, "FLOP/s"));

@@ -177,8 +177,8 @@ class Map {
 
   // Moves `end`, where the drawing ends below, so that the legend is in it.
   std::string legend(double& end) const {
-    const double x = at_.is_legend_below ? 2 : at_.left + at_.wafer_width + 24;
-    double y = at_.is_legend_below ? end + 14 : at_.top + 10;
+    const double first = at_.is_legend_below ? 2 : at_.left + at_.wafer_width + 24;
+    double x = first, y = at_.is_legend_below ? end + 14 : at_.top + 10;
     std::string s;
     const auto entry = [&](const char* css, const char* meaning, const std::string& words) {
       s += fmt::format(
@@ -189,7 +189,10 @@ class Map {
         s += fmt::format("<text class=\"soft\" x=\"{}\" y=\"{:.1f}\">{}</text>\n", x + 22, y + 26,
                          words);
       }
-      y += LegendRow;
+      end = std::max(end, y + 32);
+      const bool is_left = at_.is_legend_below && x == first;  // two to a row
+      x = is_left ? first + at_.wafer_width / 2 : first;
+      if (!is_left) y += LegendRow;
     };
     for (const KindLook& look : Looks) {
       int64_t count = 0, pes = 0;
@@ -202,7 +205,6 @@ class Map {
       entry(look.css, look.meaning, fmt::format("{} of them, {} PEs", count, grouped(pes)));
     }
     entry("free", "free", "");
-    end = std::max(end, y - LegendRow + 18);
     return s;
   }
 
