@@ -4,6 +4,7 @@ message, no request beyond the file. Skipped where Chromium is not installed (sc
 
 usage: browser_test.py WAFER
 """
+import functools
 import html
 import json
 import pathlib
@@ -78,6 +79,7 @@ def browse(*args, width=1100):
     return done
 
 
+@functools.lru_cache
 def look(path, width, dark=False):
     """What LOOK sees of a report at a width."""
     page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", path.read_text())

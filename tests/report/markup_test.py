@@ -196,6 +196,10 @@ class Reports(unittest.TestCase):
         self.assertIn("prefill_tokens_per_second", dict(self.page["serving"].numbers))
         self.assertIn("epoch_seconds", dict(self.page["streamed"].numbers))
         self.assertIn("train_seconds", dict(self.page["sparse"].numbers))
+        for key in ("speed_up", "energy_ratio", "weight_break_even_density", "gradient_break_even_density",
+                    "density"):
+            self.assertIn(key, dict(self.page["sparse"].numbers))
+        self.assertNotIn("sparsity", self.page["streamed"].ids)
         self.assertIn("map", self.page["pipelined"].ids)
         self.assertNotIn("map", self.page["streamed"].ids)
         self.assertIn("roofline", self.page["cluster"].ids)

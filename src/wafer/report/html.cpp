@@ -215,6 +215,7 @@ std::vector<Section> sections_of(const Dossier& d, const std::string& json,
   add(comparison(d));
   add(time_section(d.result));
   add(map_section(d));
+  add(sparsity_section(d.result));
   add(roofline(d));
   add(memory_section(d.result));
   add(trust(d));

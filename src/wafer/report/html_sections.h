@@ -21,6 +21,8 @@ bool is_training(const study::Result& result);
 Section summary_section(const study::Dossier& dossier);
 Section time_section(const study::Result& result);
 std::optional<Section> memory_section(const study::Result& result);
+/// What zeros in the weights gain.
+std::optional<Section> sparsity_section(const study::Result& result);
 /// Where the kernels of a pipeline lie, and what each takes.
 std::optional<Section> map_section(const study::Dossier& dossier);
 

@@ -24,7 +24,7 @@ a:focus-visible, .scroll:focus-visible { outline: 2px solid var(--accent); outli
 .lead { font-size: 18px; color: var(--quiet); margin-bottom: 20px; overflow-wrap: anywhere; }
 .note, figcaption { color: var(--quiet); font-size: 14px; line-height: 1.5; }
 .warn { color: var(--warn); }
-nav { display: flex; flex-wrap: wrap; gap: 4px 20px; font-size: 14px; padding: 10px 0 12px;
+nav { display: flex; flex-wrap: wrap; gap: 4px 14px; font-size: 13.5px; padding: 10px 0 12px;
   border-block: 1px solid var(--rule); margin-bottom: 28px; }
 nav a { text-decoration: none; }
 nav a:hover { text-decoration: underline; }

@@ -228,4 +228,37 @@ Section summary_section(const Dossier& d) {
   return {"summary", "Summary", figures_of(d.result) + facts_of(d.result)};
 }
 
+std::optional<Section> sparsity_section(const Result& r) {
+  if (!r.sparse) return std::nullopt;
+  const study::SparseGain& g = *r.sparse;
+  Figures all;
+  const auto times = [](double value) { return Cell(fmt::format("{:.3g}x", value), value); };
+  all.add("as fast as dense", times(g.speed_up), "speed_up",
+          fmt::format("dense: {} a step", human(g.dense_step.value, "s")));
+  all.add("of the dense energy", percent(g.energy_ratio), "energy_ratio",
+          fmt::format("dense: {} a step", human(g.dense_energy.value, "J")));
+  if (g.step_break_even) {
+    all.add("a step gains below", percent(*g.step_break_even), "step_break_even_density",
+            "density of all weights of layers");
+  }
+  if (g.most_speed_up) {
+    std::string bound(estimate::name_of(g.bound));
+    std::replace(bound.begin(), bound.end(), '_', ' ');
+    all.add("at most", times(*g.most_speed_up), "most_speed_up",
+            fmt::format("with no weights left: then limited by {}", bound));
+  }
+  all.add("weights stream less below", percent(g.weight_break_even), "weight_break_even_density",
+          "density; above it their indices cost more than zeros save");
+  if (is_training(r)) {
+    all.add("gradients stream less below", percent(g.gradient_break_even),
+            "gradient_break_even_density", "density");
+  }
+  return Section{
+      "sparsity", "What zeros gain",
+      all.html() + paragraph(fmt::format("Zeros: {}. The density of each layer stands among the "
+                                         "layers under Where the time goes.",
+                                         study::sparsity_text(r.question)),
+                             "note")};
+}
+
 }  // namespace wafer::report
