@@ -174,3 +174,25 @@ def test_paths_are_taken_as_such(tmp_path):
         openwafer.estimate("bert-tiny", machine=tmp_path / "absent" / "mine.toml")
     with pytest.raises(TypeError):
         openwafer.estimate(42)
+
+
+def test_prices_are_asked_for_by_machine():
+    priced = openwafer.estimate("gpt2", batch=64, tokens=1e9, price={"wse2": 100})
+    hours = priced.train_seconds / 3600
+    assert priced.cost_usd == pytest.approx(100 * hours)
+    assert priced.cost_of == "training"
+    compared = openwafer.compare("gpt2", ["wse2", "h100x8"], batch=64, price={"wse2": 100, "h100": 2})
+    assert all(row.cost_usd > 0 for row in compared.rows)
+    with pytest.raises(openwafer.InputError, match="--price"):
+        openwafer.estimate("gpt2", price={"wse2": -1})
+    with pytest.raises(openwafer.InputError, match="nothing is asked of that machine"):
+        openwafer.estimate("gpt2", price={"h100": 1})
+
+
+def test_ways_to_run_a_wafer_have_their_options():
+    resident = openwafer.estimate("llama3-8b", phase="infer", batch=1, seq=2048, cores="480x480")
+    assert resident.resident.cores == 480
+    pipelined = openwafer.estimate("gpt2", mode="pipelined", region=307840)
+    assert pipelined.pipeline.region_pes <= 307840
+    late = openwafer.estimate("bert-tiny", phase="infer", batch=1, host_latency=0.5)
+    assert late.host_latency_seconds == 0.5

@@ -53,20 +53,6 @@ std::vector<study::FitKind> kinds_of(const Options& options, study::Workbench& b
   return kinds;
 }
 
-std::vector<study::CrossValidation> cross_validations(const std::vector<study::Measurement>& all,
-                                                      const std::vector<study::FitKind>& kinds,
-                                                      study::Workbench& bench) {
-  std::vector<study::CrossValidation> crosses;
-  for (const study::FitKind& kind : kinds) {
-    const std::vector<study::Measurement> rows = study::fit_rows(all, kind);
-    if (kind.halved || rows.empty()) continue;
-    ProgressLine line("fitting without part");
-    crosses.push_back(
-        study::cross_validate(kind, rows, study::machines_of(kind, bench), bench, line.callback()));
-  }
-  return crosses;
-}
-
 void validate(const Options& options) {
   const std::vector<study::Measurement> rows = study::measurements(study::Csv::load(options.file));
   study::Workbench bench;
@@ -76,7 +62,10 @@ void validate(const Options& options) {
     ProgressLine line("predicting row");
     report.validation = study::validate(rows, options.file, bench, line.callback());
   }
-  if (options.cross) report.crosses = cross_validations(rows, kinds, bench);
+  if (options.cross) {
+    ProgressLine line("fitting without part");
+    report.crosses = study::cross_validations(kinds, rows, bench, line.callback());
+  }
   write_coverage(options, report, bench);
   refresh(options, report, kinds, bench);
   print_answer(options.outputs, report::json(report), report::text(report));

@@ -17,6 +17,7 @@
 #include "wafer/report/compare.h"
 #include "wafer/report/validation.h"
 #include "wafer/study/compare.h"
+#include "wafer/study/fit.h"
 #include "wafer/study/pareto.h"
 #include "wafer/study/sweep.h"
 #include "wafer/study/validate.h"
@@ -57,13 +58,14 @@ Told compare(const std::string& asked, const std::vector<std::string>& machines)
   return {report::json(rows), report::text(rows)};
 }
 
-Told validate(const std::string& file, const py::object& heard) {
+Told validate(const std::string& file, bool cross, const py::object& heard) {
   const Progress progress = telling(heard);
   const py::gil_scoped_release free;
   study::Workbench bench;
   const std::vector<study::Measurement> rows = study::measurements(study::Csv::load(file));
-  const report::ValidationReport report{.validation = study::validate(rows, file, bench, progress),
-                                        .crosses = {}};
+  report::ValidationReport report{.validation = study::validate(rows, file, bench, progress),
+                                  .crosses = {}};
+  if (cross) report.crosses = study::cross_validations(study::fit_kinds(), rows, bench, progress);
   return {report::json(report), report::text(report)};
 }
 
@@ -157,7 +159,7 @@ PYBIND11_MODULE(_core, module) {
   py::register_exception_translator(&translate);
   module.def("estimate", &estimate, "asked"_a, "paper_roofline"_a);
   module.def("compare", &compare, "asked"_a, "machines"_a);
-  module.def("validate", &validate, "file"_a, "progress"_a);
+  module.def("validate", &validate, "file"_a, "cross"_a, "progress"_a);
   module.def("machines", &machines, "name"_a);
   module.def("models", &models);
   module.def("settings", &wafer::study::axis_names);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "wafer/base/error.h"
+#include "wafer/study/cost.h"
 #include "wafer/study/settings.h"
 
 namespace wafer::python {
@@ -83,6 +84,14 @@ bool set_other(Question& question, const std::string& option, const Json& value)
     for (const auto& [pattern, sparsity] : value.items()) {
       const std::string word = sparsity.is_string() ? sparsity.get<std::string>() : sparsity.dump();
       question.sparsity_of.push_back(study::weight_sparsity_in(pattern + "=" + word));
+    }
+    return true;
+  }
+  if (option == "price") {
+    if (!value.is_object()) refuse(option, "USD an hour by machine", value);
+    for (const auto& [machine, usd] : value.items()) {
+      study::add_price(question.prices,
+                       machine + "=" + (usd.is_string() ? usd.get<std::string>() : usd.dump()));
     }
     return true;
   }

@@ -86,4 +86,16 @@ CrossValidation cross_validate(const FitKind& kind, const std::vector<Measuremen
   return cross;
 }
 
+std::vector<CrossValidation> cross_validations(const std::vector<FitKind>& kinds,
+                                               const std::vector<Measurement>& all,
+                                               Workbench& bench, const Progress& progress) {
+  std::vector<CrossValidation> crosses;
+  for (const FitKind& kind : kinds) {
+    const std::vector<Measurement> rows = fit_rows(all, kind);
+    if (kind.halved || rows.empty()) continue;
+    crosses.push_back(cross_validate(kind, rows, machines_of(kind, bench), bench, progress));
+  }
+  return crosses;
+}
+
 }  // namespace wafer::study

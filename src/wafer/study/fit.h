@@ -72,6 +72,11 @@ CrossValidation cross_validate(const FitKind& kind, const std::vector<Measuremen
                                const std::vector<machine::Machine>& machines, Workbench& bench,
                                const Progress& progress = {});
 
+/// The same of each kind that is not fitted by half and has rows among `all`.
+std::vector<CrossValidation> cross_validations(const std::vector<FitKind>& kinds,
+                                               const std::vector<Measurement>& all,
+                                               Workbench& bench, const Progress& progress = {});
+
 /// What the scored and predicted rows of each machine, mode and phase cover. The expected error of
 /// a kind that was fitted is that of its cross-validation over models, of one fitted by half that
 /// of the half held out; of another, to which constants were only carried over, its mean over

@@ -119,17 +119,21 @@ def sweep(
     return [_nested(swept, row) for row in swept.rows]
 
 
-def validate(file: Optional[Path] = None, *, progress: Progress = None) -> Validation:
+def validate(
+    file: Optional[Path] = None, *, cross: bool = False, progress: Progress = None
+) -> Validation:
     """Predictions held against published measurements.
 
     file: CSV with the columns of validation/README.md; None: the rows that come with openwafer.
+    cross: also fits without each model and without each source in turn, and the error on what was
+        left out; takes some seconds.
     progress: as for sweep().
 
     Returns a Validation: .rows with predicted and measured of each row, .groups with the error by
     machine, mode and phase. Raises InputError for a file that cannot be read."""
     path = _core.find_data("validation/system.csv") if file is None else os.fspath(file)
     with telling(progress, "predicting") as heard:
-        told, text = _core.validate(path, heard)
+        told, text = _core.validate(path, cross, heard)
     return Validation(json.loads(told), text)
 
 

@@ -26,6 +26,10 @@ class Options(TypedDict, total=False):
     systems: wafers, or GPUs; default 1.
     sparsity: zeros in the weights of layers: their share, from 0 (default) to less than 1, or "N:M".
     sparsity_of: the same of some weights, by kernel ("mlp/*") or parameter; the last that matches counts.
+    cores: edges of the mesh that a layer lies on with resident weights, as "480x480".
+    region: PEs that the kernels of a pipeline may take.
+    host_latency: seconds that the host adds to a small batch of inference; default the machine's.
+    price: USD for an hour of one wafer or GPU by machine, {"wse2": 100}: asks for cost_usd.
     dim: sizes of the symbolic dimensions of a model file, by name.
     micro_batch: samples that one system works on at a time; default the fastest.
     recompute: "none", "selective" or "full": what the backward pass computes again.
@@ -50,6 +54,10 @@ class Options(TypedDict, total=False):
     systems: Optional[float]
     sparsity: Optional[float | str]
     sparsity_of: Optional[Mapping[str, float | str]]
+    cores: Optional[str]
+    region: Optional[float]
+    host_latency: Optional[float]
+    price: Optional[Mapping[str, float]]
     dim: Optional[Mapping[str, int]]
     micro_batch: Optional[float]
     recompute: Optional[str]

@@ -167,7 +167,7 @@ def _export_graph(module: Any, args: Any, kwargs: Any, path: str) -> None:
     batch = _batch_of(args, kwargs)
     if batch == 1:  # 1 is taken for a size that never changes
         args, kwargs = _mapped((args, kwargs), lambda t: torch.cat([t, t]))
-    program = None
+    program, problem = None, None
     real = not any(p.is_meta for p in module.parameters())
     with _distinct(module), _quiet(), torch.no_grad():
         if batch is not None:
@@ -184,14 +184,13 @@ def _export_graph(module: Any, args: Any, kwargs: Any, path: str) -> None:
             if program is None:
                 program = torch.export.export(module, args, kwargs, strict=False)
             written = torch.onnx.export(program, dynamo=True, verbose=False, optimize=False)
+            if any("Sequence" in node.op_type for node in written.model.graph.all_nodes()):
+                written.optimize()  # takes lists of tensors apart; folds tables too, so only then
         except Exception as e:
             raise _cannot(module, e) from e
-    if batch is not None and "problem" in locals():
+    if problem is not None:
         _fixed(problem)
     graph = written.model.graph
-    if any("Sequence" in node.op_type for node in graph.all_nodes()):
-        with _quiet():
-            written.optimize()  # takes lists of tensors apart; it also folds tables, so only then
     for value in graph.inputs:
         if batch is not None and value.shape is not None and not isinstance(value.shape[0], int):
             value.shape = onnx_ir.Shape(["batch", *list(value.shape)[1:]])
