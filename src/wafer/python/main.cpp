@@ -127,7 +127,8 @@ std::string models() {
 }
 
 // Our errors as classes of openwafer._errors, the others as the command line tells them.
-void translate(std::exception_ptr thrown) {
+// pybind11 calls it with a copy.
+void translate(std::exception_ptr thrown) {  // NOLINT(performance-unnecessary-value-param)
   const auto raise = [](const char* name, const std::string& what) {
     const py::object type = py::module_::import("openwafer._errors").attr(name);
     PyErr_SetString(type.ptr(), what.c_str());
@@ -152,8 +153,9 @@ void translate(std::exception_ptr thrown) {
 
 PYBIND11_MODULE(_core, module) {
   namespace py = pybind11;
-  using namespace wafer::python;
-  using namespace py::literals;
+  // The module is that namespace.
+  using namespace wafer::python;  // NOLINT(google-build-using-namespace)
+  using py::literals::operator""_a;
   module.doc() = "Questions and answers as JSON; see the package openwafer.";
   module.attr("version") = WAFER_VERSION;
   py::register_exception_translator(&translate);
