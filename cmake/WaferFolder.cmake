@@ -67,7 +67,8 @@ function(wafer_test name)
   target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${name}_test PRIVATE WAFER_TEST_DATA="${WAFER_TEST_DATA}"
                              WAFER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_compile_options(${name}_test PRIVATE -Wall -Wextra -Wno-missing-field-initializers
+  # Tests run once: what they test is optimized, they themselves are built fast.
+  target_compile_options(${name}_test PRIVATE -O0 -Wall -Wextra -Wno-missing-field-initializers
                          ${WAFER_FALSE_ALARMS} -Werror)
   # RapidCheck draws the same cases in every run.
   gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 120

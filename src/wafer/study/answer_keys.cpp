@@ -97,6 +97,12 @@ using A = Attempt;
 constexpr auto Less = Better::Less, More = Better::More, Neither = Better::Neither;
 
 // One line a key, in the order of columns.
+// Of N:M in words, so that it is not taken for the same share of zeros lying anywhere.
+Value sparsity(const A& a) {
+  const plan::Sparsity& all = a.question.sparsity;
+  return all.structured() ? Value(all.text()) : Value(all.zeros);
+}
+
 constexpr std::array Keys = {
     AnswerKey{"model", "", Neither, model},
     AnswerKey{"machine", "", Neither, machine},
@@ -109,7 +115,7 @@ constexpr std::array Keys = {
     AnswerKey{"seq_len", "", Neither, seq_len},
     AnswerKey{"precision", "", Neither,
               [](const A& a) { return Value(words(name_of(a.question.precision))); }},
-    AnswerKey{"sparsity", "", Neither, [](const A& a) { return Value(a.question.sparsity.zeros); }},
+    AnswerKey{"sparsity", "", Neither, sparsity},
     AnswerKey{"samples_per_second", "", More,
               answer<[](const R& r) { return r.answer.samples_per_second; }>},
     AnswerKey{"tokens_per_second", "", More,
