@@ -96,13 +96,13 @@ using A = Attempt;
 
 constexpr auto Less = Better::Less, More = Better::More, Neither = Better::Neither;
 
-// One line a key, in the order of columns.
 // Of N:M in words, so that it is not taken for the same share of zeros lying anywhere.
 Value sparsity(const A& a) {
   const plan::Sparsity& all = a.question.sparsity;
   return all.structured() ? Value(all.text()) : Value(all.zeros);
 }
 
+// One line a key, in the order of columns.
 constexpr std::array Keys = {
     AnswerKey{"model", "", Neither, model},
     AnswerKey{"machine", "", Neither, machine},
