@@ -58,8 +58,6 @@ plan::SparseParts settled(plan::SparseParts parts) {
   return parts;
 }
 
-constexpr double GradientBytes = 4;  // f32: 16-bit gradients fit the measurements worse
-
 class Assembler {
  public:
   Assembler(const ir::Graph& graph, const StepAnalysis& analysis, double scale,
@@ -146,20 +144,23 @@ class Assembler {
     return parameters_[stream.group] = id;
   }
 
+  /// Of weights that are not asked for by name.
+  plan::Sparsity unnamed_in(const SectionWork& work) const {
+    const bool layer = work.section.repeated || !any_repeated_;
+    return layer ? request_.sparsity : plan::Sparsity();
+  }
+
   /// Weights of layers are sparse when asked for, others where they are asked for by name; tables
   /// and vectors stay dense.
   plan::SparseParts parts_of(const SectionWork& work, size_t group) const {
-    const bool layer = work.section.repeated || !any_repeated_;
     const ParameterGroup& g = analysis_.groups[group];
     const TensorType& type = main_.type_of(main_.inputs[g.inputs[0]].value);
     if (type.rank() < 2) return {};
     plan::SparseParts parts;
     for (const size_t input : g.inputs) {
-      plan::Sparsity sparsity = layer ? request_.sparsity : plan::Sparsity();
-      if (const plan::WeightSparsity* own = asked_of(request_, main_, g, input)) {
-        sparsity = own->sparsity;
-      }
-      add_part(parts, 1 / static_cast<double>(g.inputs.size()), sparsity);
+      const plan::WeightSparsity* own = asked_of(request_, main_, g, input);
+      add_part(parts, 1 / static_cast<double>(g.inputs.size()),
+               own != nullptr ? own->sparsity : unnamed_in(work));
     }
     return settled(std::move(parts));
   }
@@ -247,10 +248,8 @@ class Assembler {
       all.emplace_back(static_cast<double>(type.elements()), parts_of(work, stream.group));
       elements += all.back().first;
     }
-    if (all.empty()) {  // a weight that is computed before it is multiplied by
-      const bool layer = work.section.repeated || !any_repeated_;
-      return settled({{1, layer ? request_.sparsity : plan::Sparsity()}});
-    }
+    // None where the weight is computed before it is multiplied by.
+    if (all.empty()) return settled({{1, unnamed_in(work)}});
     plan::SparseParts parts;
     for (const auto& [size, own] : all) {
       if (own.empty()) add_part(parts, size / elements, {});

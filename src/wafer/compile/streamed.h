@@ -11,6 +11,10 @@
 
 namespace wafer::compile {
 
+/// Of an element of a gradient that leaves the wafer: f32, since 16 bit fits the measurements
+/// worse.
+inline constexpr double GradientBytes = 4;
+
 /// What a plan for a weight-streaming wafer is asked for.
 struct StreamedRequest {
   int64_t systems = 1;

@@ -6,7 +6,6 @@
 namespace wafer::study {
 namespace {
 
-constexpr double GradientBytes = 4;    // f32, as they leave the wafer
 constexpr double Least = 1.0 / 65536;  // a density as good as none
 
 class Gains {
@@ -56,7 +55,7 @@ SparseGain sparse_gain(const Question& question, const compile::StreamedCompiler
                .speed_up = dense.step / answer.step,
                .energy_ratio = answer.energy_per_step / dense.energy_per_step,
                .weight_break_even = question.sparsity.break_even_density(element),
-               .gradient_break_even = question.sparsity.break_even_density(GradientBytes),
+               .gradient_break_even = question.sparsity.break_even_density(compile::GradientBytes),
                .step_break_even = {},
                .most_speed_up = {}};
   if (!question.sparsity_of.empty()) return g;
